@@ -20,7 +20,7 @@ __all__ = ["STATE_FOLDER", "is_known", "is_unused", "mark", "user_state_folder"]
 STATE_FOLDER = ".kr"
 _MARK = "# mark: "
 _IGNORE = (".gitignore", "..gitignore.")
-"""How the names begin of the file with the mark, and of that file while it is being written."""
+"""The beginning of the names of the file with the mark, and of its temporary file."""
 
 
 def user_state_folder() -> str:
@@ -40,12 +40,12 @@ def user_state_folder() -> str:
 
 
 def mark(ignore: str = "*\n") -> str:
-    """The text of a state folder's `.gitignore` with a new mark, which is remembered before anyone can read it.
+    """Add a new mark to the text of a state folder's `.gitignore`; KR remembers the mark before anyone can read it.
 
     If the user's own folder cannot be written, the text has no mark: KR works, and does not know the folder again.
 
     Args:
-        ignore: the text as it was; its lines stay, but for other marks.
+        ignore: the present text; its lines stay, except other marks.
     """
     text = "".join(f"{line}\n" for line in ignore.splitlines() if not line.startswith(_MARK))
     number = os.urandom(16).hex()

@@ -22,7 +22,7 @@ __all__ = ["tracks"]
 _LARGEST = 512 * 2**20
 """Bytes of all parts of an index together."""
 _MAX_SHARED = 200
-"""So many files may be left of indexes that git has split; it removes them after two weeks."""
+"""The limit of shared indexes; git removes old ones after two weeks."""
 _LARGEST_LINK = 4096
 _HEADER = 12
 _STATUS = 40
@@ -159,7 +159,7 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _shared(git: Path, content: bytes) -> list[Path]:
-    """The files that hold the rest of an index that git has split; a name in them may have been taken out since.
+    """Find the files with the rest of a split index; a name in them may be out of date.
 
     Raises:
         ValueError: there are too many to look through.

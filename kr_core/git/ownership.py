@@ -82,7 +82,7 @@ def is_foreign(config: Config) -> bool:
 
 
 def adopt(config: Config) -> None:
-    """Take a state folder from elsewhere for the user's own; the lines of its `.gitignore` stay.
+    """Make a foreign state folder the user's own; the lines of its `.gitignore` stay.
 
     Raises:
         StorageError: its mark cannot be written.

@@ -79,6 +79,10 @@ def test_the_state_folder_stays_out_of_git(tmp_path):
     assert (tmp_path / "x/.kr/.gitignore").read_text().startswith("*\n")
     (tmp_path / "x/.kr/.gitignore").write_text("mine\n")
     make_state_folder(tmp_path / "x/.kr")
+    assert (tmp_path / "x/.kr/.gitignore").read_text().startswith("mine\n# mark: ")
+    (tmp_path / "x/.kr/journal.sqlite").write_text("")
+    (tmp_path / "x/.kr/.gitignore").write_text("mine\n")
+    make_state_folder(tmp_path / "x/.kr")
     assert (tmp_path / "x/.kr/.gitignore").read_text() == "mine\n"
 
 

@@ -1,4 +1,4 @@
-"""Limits on what is read of one package, and on what is made of it: whoever made the package may have meant it to be too much."""
+"""Limits on what KR reads of one package and makes of it: a hostile package may be endless."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "bounded"]
 
 MOST_BYTES = 100_000_000
-"""Bytes of the sources of one package; the largest that are known have some 50 million."""
+"""Bytes of the sources of one package; the largest known packages have some 50 million."""
 _MOST_TEXT = 300_000_000
 """Characters of all passages of one package."""
 _PER_PASSAGE = 500
@@ -21,7 +21,7 @@ _PER_PASSAGE = 500
 def bounded(
     passages: Iterable[IndexedPassage], check: Callable[[], None], notes: list[str]
 ) -> Iterator[IndexedPassage]:
-    """The passages up to the limit, with a note where there are more; `check` raises where the reading was given up."""
+    """Yield passages up to the limit, with a note if there are more; `check` raises if the caller gave up."""
     left = _MOST_TEXT
     for passage in passages:
         check()

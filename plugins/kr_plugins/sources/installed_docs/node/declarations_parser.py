@@ -80,9 +80,7 @@ class _Scanner:
         if word == "const" and self.file.at(number + 1) == "enum":
             number, word = number + 1, "enum"
         declared = self.with_body(first, number, word, end, depth, found)
-        if (
-            declared is None
-        ):  # what has a body ends with it; to look for a `;` behind each one would be quadratic
+        if declared is None:  # a body ends a declaration; to search for `;` after each would be quadratic
             last = self.end(number, end)
             if self.names_others(number, last, found, modifiers, inside=inside):
                 return last
@@ -131,7 +129,7 @@ class _Scanner:
     def without_body(
         self, first: int, number: int, word: str, last: int
     ) -> tuple[Declaration | None, int] | None:
-        """A declaration up to its `;`, and the word after it; None where no such declaration begins here."""
+        """Read a declaration that ends with `;`; returns it and the word after it, or None if none begins here."""
         named = _NAME.fullmatch(self.file.at(number + 1))
         if word == "function":
             return self.function(first, number, last), last
@@ -144,7 +142,7 @@ class _Scanner:
     def with_body(
         self, first: int, number: int, word: str, end: int, depth: int, found: ModuleDeclarations
     ) -> tuple[Declaration | None, int] | None:
-        """A declaration with a body in braces, and the word after it; None where no such declaration begins here."""
+        """Read a declaration with a body in braces; returns it and the word after it, or None if none begins here."""
         name = self.file.at(number + 1)
         if word in {"class", "interface"} and _NAME.fullmatch(name):
             return self.body_of(first, number, word, end)

@@ -29,12 +29,12 @@ _MOST_BYTES = 12_000_000
 _MAX_FILES = 4000
 _MAX_STEPS = 16
 _MOST_STEPS = 2_000_000
-"""So many names and files are gone through in all; large packages need some 100,000."""
+"""The limit of steps from name to name and file to file; large packages need some 100,000."""
 _CHECKED_STEPS = 1_000
 _MAX_PACKAGES = 500
-"""So many other packages are looked into."""
+"""The limit of other packages that an export may come from."""
 _DEEPEST_NAMESPACE = 2
-"""Names with more dots (`z.core.util.x`) are not offered."""
+"""The largest number of dots in a name: `z.core.x`, not `z.core.util.x`."""
 
 
 class File(NamedTuple):
@@ -149,7 +149,7 @@ class Exports:
     # -- following --
 
     def _may_go_on(self) -> bool:
-        """Count a step, and now and then see whether the reading was given up; False after far too many steps."""
+        """Count a step, and check from time to time if the caller gave up; False after too many steps."""
         self._steps += 1
         if self._steps % _CHECKED_STEPS == 0:
             self._check()
@@ -182,7 +182,7 @@ class Exports:
     def _collect(
         self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path], dots: int = 0
     ) -> None:
-        """Add what a file exports; its own exports before those of `export *`. `dots` stand before the names already."""
+        """Add what a file exports; its own exports before those of `export *`. `dots` counts the dots of the prefix."""
         if depth > _MAX_STEPS or file.path in visited or not self._may_go_on():
             return
         visited.add(file.path)
@@ -233,7 +233,7 @@ class Exports:
     def _exported(
         self, file: File, name: str, depth: int, seen: set[tuple[Path, int, str]] | None = None
     ) -> ExportedName | None:
-        """What a file exports by a name; `seen` are the files that were asked for it already."""
+        """Find what a file exports by a name; `seen` holds the files that KR searched for it."""
         seen = set() if seen is None else seen
         asked = file.path, id(file.typings), name
         if depth > _MAX_STEPS or asked in seen or not self._may_go_on():
@@ -297,7 +297,7 @@ class Exports:
         return self.file(path, declaring) if path is not None else None
 
     def _other(self, name: str, package: NodePackage) -> tuple[NodePackage, dict[str, Path]] | None:
-        """The package that declares what another means by a name, and the files that users enter it by."""
+        """Find the package that another one imports by a name, and the files that users enter it by."""
         key = (name, package.folder)
         if key not in self._packages:
             self._check()

@@ -47,7 +47,7 @@ _LOOKS_LIKE_CODE = re.compile(
 )
 
 _MAX_NAMES = 20
-"""Parameters that are described together, each of which gets the whole description."""
+"""Parameters that one description may name; each of them gets the whole description."""
 _MAX_PARAGRAPH = 900
 """Characters of a paragraph that says something of one parameter; a longer one is about the whole."""
 

@@ -37,8 +37,8 @@ _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
 MAX_BYTES = 2_000_000
-"""A larger file is generated data, not something that documents itself (it is skipped, and noted). Its tree may take a
-thousand times as many bytes.
+"""A larger file is generated data without documentation; KR skips and notes it. A syntax tree may take a thousand times as
+many bytes.
 """
 _MAX_DEFINITIONS = 10_000
 """Of one file; those that follow are left out."""
@@ -102,7 +102,7 @@ class _ModuleReader:
         self.package = module.name if is_package else module.name.rpartition(".")[0]
         self.overloads: set[str] = set()
         self.members: defaultdict[str, list[str]] = defaultdict(list)
-        """What is defined below each prefix, such as `Class.`."""
+        """The definitions below each prefix, such as `Class.`."""
 
     def read(self, tree: ast.Module) -> None:
         self.module.doc, self.module.doc_line = self.docstring(tree)

@@ -39,7 +39,7 @@ _OF_TOP_CLASS = 2
 _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
 _MAX_LINES = 500
-"""Of what is said of one parameter."""
+"""Lines of the description of one parameter."""
 
 
 def make(
@@ -48,7 +48,7 @@ def make(
     texts: Sequence[TextFile] = (),
     limited: Callable[[Iterator[IndexedPassage]], Iterator[IndexedPassage]] = iter,
 ) -> list[IndexedPassage]:
-    """All passages of a distribution, clones collapsed, as far as `limited` lets them through."""
+    """Make all passages of a distribution and collapse clones; `limited` may leave some out."""
     maker = _Maker(modules, names, texts)
     passages = [maker.with_pointers(passage) for passage in collapse(limited(maker.all()))]
     split = joined_words(passages)

@@ -21,7 +21,7 @@ _MAX_STEPS = 12
 
 
 _MAX_STARS = 5
-"""So many `from ... import *` are followed one after the other."""
+"""The longest chain of `from ... import *` that KR follows."""
 
 
 class PublicName(NamedTuple):
@@ -155,7 +155,7 @@ class PublicNames:
     def _lookup(
         self, module_name: str, name: str, depth: int, seen: set[tuple[str, str]]
     ) -> Definition | None:
-        """What a name means inside a module; `seen` says where it was looked for already, or leads round in circles."""
+        """Find what a name means inside a module; `seen` holds the places that KR searched."""
         module = self.modules.get(module_name)
         if module is None or depth > _MAX_STEPS or (module_name, name) in seen:
             return None
@@ -272,7 +272,7 @@ def _written(name: str) -> str:
 
 
 def _bound_by_star(module: Module) -> Iterator[str]:
-    """The names that `from module import *` binds, without those that it has from such an import itself."""
+    """The names that `from module import *` binds, except those from star imports of that module."""
     if module.exported is not None:
         yield from module.exported
         return

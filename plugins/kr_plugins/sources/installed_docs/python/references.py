@@ -20,7 +20,7 @@ _PASSED = re.compile(
 )
 """What the documentation of `**kwargs` says of the callable that takes them: "passed on to `pack`"."""
 _LONGEST = 2_000
-"""Characters of an annotation or a default in which names are looked for."""
+"""Characters of an annotation or a default; KR finds no names beyond."""
 _QUOTES = str.maketrans("\"'", "  ")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 

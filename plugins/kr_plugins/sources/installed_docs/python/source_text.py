@@ -31,7 +31,7 @@ class SourceText:
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self._marks: dict[int, tuple[bytes, list[int]]] = {}
-        """Of the lines looked at last, the bytes and the columns at every so many of them."""
+        """The bytes of the last two lines in use, and the columns at every thousandth byte."""
 
     def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
         """The source of a node, dedented to its first column."""
