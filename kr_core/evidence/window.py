@@ -6,6 +6,7 @@ Sentences are never cut and never rewritten; what lies between two of them may b
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.asked_words import turns_round
@@ -35,6 +36,8 @@ _WORD = 40
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
+_SHORT_PARAGRAPH = 420
+"""Characters of a paragraph that is shown whole or not at all."""
 _FAR_FROM_ASKED = 0.12
 """A sentence worth less is beside the question."""
 _FAR_BESIDE = 0.3
@@ -84,6 +87,7 @@ def window(
     if not chosen:
         chosen |= _opening(all_sentences, budget)
     chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first else far))
+    chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
 
 
@@ -197,6 +201,19 @@ def _best_runs(
     for most, _place, run in reversed(by_worth):
         if most > far:
             yield run
+
+
+def _rest_of_paragraphs(all_sentences: Sequence[_Sentence], chosen: set[int], longest: int) -> set[int]:
+    """The other sentences of the paragraphs of which one is shown, as far as these are short: alone, a sentence misleads."""
+    lengths: Counter[int] = Counter()
+    for one in all_sentences:
+        lengths[one.paragraph] += len(one.text)
+    shown = {all_sentences[number].paragraph for number in chosen}
+    return {
+        number
+        for number, one in enumerate(all_sentences)
+        if one.paragraph in shown and lengths[one.paragraph] <= longest
+    }
 
 
 def _fitting(

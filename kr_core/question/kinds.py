@@ -13,7 +13,7 @@ _FAULT = r"\b\w*(?:Error|Exception|Warning)\b"
 _AUX = r"(?:is|are|does|do|can|could|will|would|has|have|should|must|was|did)(?:n't)?"
 _NAME = r"[`'\"]?[\w.]+(?:\(\))?[`'\"]?"
 _DIFFERENCE = re.compile(
-    rf"\bdifferences?\b(?! (?:between )?(?:two|the two|dates|times|rows|columns)\b)|\bdiffers?\b|\bhow (?:is|are|does) .{{1,80}}? (?:different|differ) (?:from|to|than)\b|(?<=\w[ `'\")])(?:vs\.?|versus)(?= )|\bcompared (?:to|with)\b"
+    rf"\bdifferences?\b(?! (?:between )?(?:two|the two|dates|times|rows|columns)\b)|\bdiffers?\b|\bhow (?:is|are|does) .{{1,80}}? (?:different|differ) (?:from|to|than)\b|(?<=[\w`'\")] )(?:vs\.?|versus)(?= )|\bcompared (?:to|with)\b"
     rf"|\bwhen (?:should|do|would|to|must) .{{0,20}}?\buse\b.{{1,60}}?\b(?:and when|or|over|instead of|rather than|versus|vs)\b|\bshould i (?:use|prefer|choose|pick|go for) {_NAME} (?:or|over) "
     rf"|\bwhich (?:one )?(?:is better|should i use|to use)\b.{{0,20}}? {_NAME} or |\b(?:better to use|prefer) {_NAME} (?:or|over) ",
     re.IGNORECASE,

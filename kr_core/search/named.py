@@ -390,20 +390,27 @@ class _Resolver:
     def _unresolved(self, resolved: set[Identifier], owner: str) -> tuple[UnresolvedName, ...]:
         told = []
         for one in self.asked:
-            name = self._absent(one, owner) if one not in resolved else ""
+            name = self._absent(one, owner, beside=bool(resolved)) if one not in resolved else ""
             if name:
                 told.append(UnresolvedName(name=name, nearest=nearest_names(self.index, name, self.spelled)))
         return tuple(told[:_MOST_UNRESOLVED])
 
-    def _absent(self, one: Identifier, owner: str) -> str:
-        """A name that clearly belongs to the library and does not occur, as it is told; empty for any other."""
-        if one.role != "subject" or self._is_library(one):
+    def _absent(self, one: Identifier, owner: str, *, beside: bool) -> str:
+        """A name that clearly belongs to the library and does not occur, as it is told; empty for any other.
+
+        Args:
+            one: the name.
+            owner: the class that the question mentions.
+            beside: whether another name of the question is the library's.
+        """
+        is_rooted = "." in one.name and self._is_top(one.name.partition(".")[0])
+        if (one.role != "subject" and not is_rooted) or self._is_library(one):
             return ""
         if self._is_in_message(one):  # the error itself says that it is not there
             if not is_said(self.index, one.last):
                 return one.name if owner or self._names_library() else ""
             return _member(owner, one.last, self.text) if owner else ""
-        return one.name if self._is_claimed(one) and not self._is_said(one) else ""
+        return one.name if self._is_claimed(one, beside=beside) and not self._is_said(one) else ""
 
     def _is_in_message(self, one: Identifier) -> bool:
         return bool(
@@ -416,7 +423,7 @@ class _Resolver:
     def _names_library(self) -> bool:
         return any(_plain(word) in self.library for word in _WORD.findall(self.text))
 
-    def _is_claimed(self, one: Identifier) -> bool:
+    def _is_claimed(self, one: Identifier, *, beside: bool) -> bool:
         """Whether a name clearly belongs to the library, by how it is spelled and asked about."""
         owner = one.name.rpartition(".")[0]
         if owner:
@@ -424,7 +431,7 @@ class _Resolver:
             return self._is_top(root) or bool(self._owners(owner))
         if one.form == "weak" or (one.form == "camel" and self.kind not in _TOLD_KINDS):
             return False
-        return self._names_library()
+        return self._names_library() or (beside and self.kind == "default")
 
     def _is_top(self, root: str) -> bool:
         return root in self.tops or _IMPORTED_AS.get(root) in self.tops
@@ -455,7 +462,7 @@ def _level(entry: NameEntry, parts: Sequence[str], *, strong: bool) -> int:
 
 def _class_in(chosen: dict[Identifier, NameEntry]) -> str:
     """The class that is mentioned, by its last name; empty for none."""
-    names = (entry.name.rpartition(".")[2] for one, entry in chosen.items() if one.role == "context")
+    names = (entry.name.rpartition(".")[2] for entry in chosen.values() if not entry.parameter)
     return next((name for name in names if name[:1].isupper()), "")
 
 
