@@ -77,11 +77,22 @@ def _index_into(store: DocumentStore, pipeline: Pipeline, options: argparse.Name
         if named and (name, Path(place)) not in named:
             _note(options, unread(name, place))
     _follow(store, options)
+    _note_damage(options)
     if not before and store.roots_of():
         _tell_who_asks(pipeline, options)
     if nothing:
         raise nothing[0]
     return 0 if len(gone) < len(wanted) else ConfigError.exit_code
+
+
+def _note_damage(options: argparse.Namespace) -> None:
+    """Say so where the table of words, of which the passages' vectors are made, cannot be read."""
+    from kr_core.search.word_vectors import word_table
+
+    try:
+        word_table()
+    except StorageError as error:
+        _note(options, f"{error}; passages have no vectors, and words alone are searched")
 
 
 def _named(

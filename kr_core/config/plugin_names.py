@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_CHAIN",
+    "DEFAULT_EMBEDDER",
     "DEFAULT_ESCALATIONS",
     "DEFAULT_LOGS",
     "DEFAULT_ROUTERS",
@@ -44,6 +45,8 @@ LISTED = {
     "hooks": ("hook", ()),
 }
 """The keys that list any number of a kind: which kind, and the names where none are configured."""
+DEFAULT_EMBEDDER = "static"
+"""The vectors that are shipped with KR; no plugin."""
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
 """The sources asked where none are configured, as far as they are installed."""
 DOCUMENTS_SOURCE = "local_docs"
@@ -78,7 +81,7 @@ def named_in(values: Mapping[str, Any]) -> list[NamedPlugin]:
         plugin = _mapping(entry).get("plugin")
         if plugin is not None:
             found.append(NamedPlugin("agent", _name(plugin), ("agents", agent, "plugin")))
-    if (embedder := values.get("embedder")) not in OFF:
+    if (embedder := values.get("embedder")) not in (*OFF, DEFAULT_EMBEDDER):
         found.append(NamedPlugin("embedder", _name(embedder), ("embedder",)))
     sources = _mapping(values.get("knowledge_research")).get("sources")
     below = ("knowledge_research", "sources")

@@ -12,7 +12,13 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from kr_core.config.plugin_names import DEFAULT_ESCALATIONS, DEFAULT_LOGS, DEFAULT_ROUTERS, SINGLE
+from kr_core.config.plugin_names import (
+    DEFAULT_EMBEDDER,
+    DEFAULT_ESCALATIONS,
+    DEFAULT_LOGS,
+    DEFAULT_ROUTERS,
+    SINGLE,
+)
 from kr_core.model import Egress, Tier
 from kr_core.model.base import Score100, Whole
 from kr_core.model.limits import Limits
@@ -283,9 +289,10 @@ class Schema(_Section):
     """The plugin that rates how sure an answer is."""
     renderer: Name = SINGLE["renderer"]
     """The plugin that turns a report into text."""
-    embedder: Annotated[Name | None, BeforeValidator(_nothing)] = None
-    """The plugin that turns documents and questions into vectors, such as `minilm`, so that `kr docs search` and the
-    source `local_docs` find the same meaning in other words. Not set: KR searches words alone.
+    embedder: Annotated[Name | None, BeforeValidator(_nothing)] = DEFAULT_EMBEDDER
+    """What turns documents and questions into vectors, so that `kr docs search` and the source `local_docs` find the same
+    meaning in other words: `static`, the table that comes with KR, or a plugin such as `minilm`. `none`: KR searches
+    words alone.
     """
     routers: Names = DEFAULT_ROUTERS
     """The plugins that decide where a question goes, in the order in which KR asks them."""

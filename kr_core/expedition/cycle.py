@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import GRACE_SECONDS, shielded
+from kr_core.config.plugin_names import DEFAULT_EMBEDDER
 from kr_core.expedition import query_expansion
 from kr_core.expedition.checkpoints import kept_of, step_of
 from kr_core.expedition.facts import extraction
@@ -309,7 +310,10 @@ class CycleRunner:
     async def _compared(self, name: str, axioms: list[Axiom]) -> list[Noted]:
         """Learn which statements mean the same in other words, where there is an embedder."""
         state = self._state
-        if self._components.config.settings.embedder is None:
+        if self._components.config.settings.embedder in (
+            None,
+            DEFAULT_EMBEDDER,
+        ):  # the table knows no statements
             return []
 
         async def compare() -> dict[str, Any]:

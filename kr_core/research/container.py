@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kr_core.config.plugin_names import DEFAULT_CHAIN
+from kr_core.config.plugin_names import DEFAULT_CHAIN, DEFAULT_EMBEDDER
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.shared_resources import SharedResources
@@ -129,13 +129,18 @@ class Container:
         return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
 
     def embedder(self) -> Embedder | None:
-        """What makes vectors, where that is configured.
+        """What makes vectors; None where words alone are to be searched.
 
         Raises:
             ConfigError: it is wrongly configured.
             PluginError: it cannot be built.
+            StorageError: the table that is shipped with KR cannot be read.
         """
         name = self.config.settings.embedder
+        if name == DEFAULT_EMBEDDER:
+            from kr_core.search.word_vectors import word_table
+
+            return word_table()
         return None if name is None else self.registry.build("embedder", name)
 
     @cached_property

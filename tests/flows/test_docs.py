@@ -7,6 +7,7 @@ import pytest
 
 from kr_core.cli import main
 from kr_core.cli.excerpt import excerpt
+from kr_core.search import word_vectors
 from kr_core.search.documents import sqlite_index
 
 ORDERS = """\
@@ -270,6 +271,38 @@ def test_after_another_version_each_collection_that_is_empty_is_named(kr, projec
     assert (code, err) == (0, said)
     assert kr("search", "deploy")[2] == said
     assert kr("index")[2] == ""
+
+
+@pytest.mark.req("E6")
+def test_what_means_the_same_comes_first_unless_words_alone_are_wanted(kr, project):
+    """By the table that comes with KR; `embedder: none` leaves it out."""
+    (project / "files.md").write_text(
+        "# delete_tree\n\n`delete_tree(path)` deletes a directory tree, one folder at a time.\n"
+    )
+    (project / "music.md").write_text(
+        "# songs\n\n`songs(path)`: those of a folder, and of each folder in that folder.\n"
+    )
+    kr("index", "files.md", "music.md")
+    asked = "how can I remove a folder?"
+    assert hits(kr, asked)[0]["path"] == "files.md"
+    (project / "kr.yaml").write_text("embedder: none\n")
+    assert hits(kr, asked)[0]["path"] == "music.md"
+
+
+@pytest.mark.req("E6")
+def test_a_damaged_table_leaves_the_words(kr, project, monkeypatch):
+    """A note says what to do, when documents are indexed and when they are searched."""
+    damaged = project / "words.vectors"
+    damaged.write_bytes(word_vectors.FILE.read_bytes()[:-1000])
+    monkeypatch.setattr(word_vectors, "word_table", lambda: word_vectors.WordTable(damaged))
+    said = f"{damaged}: is damaged; install kr-core again"
+    code, _out, err = kr("index", "team")
+    assert code == 0
+    assert f"note: {said}; passages have no vectors, and words alone are searched\n" in err
+    code, out, err = kr("search", "deploy", "--json")
+    assert code == 0
+    assert len(json.loads(out)["hits"]) == 1
+    assert err == f"note: embedder: {said}; words alone were searched\n"
 
 
 @pytest.mark.req("E6")

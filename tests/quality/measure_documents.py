@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tantivy_index import FOLDER_NAME, follow
+from kr_core.search.word_vectors import word_table
 from kr_core.toolkit import Documents
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def by_kr(
         def ranked(query: str) -> list[str]:
             return [_named(hit.stored.path, collection) for hit in documents.search(query, BEST)]
 
-        if embedder is not None and collection.name == "cranfield":
+        if embedder not in (None, word_table) and collection.name == "cranfield":
             _until_all_have_vectors(documents, collection)
         value = _mean(ranked, collection, half)
         for note in documents.notes:
@@ -238,6 +239,8 @@ def main(arguments: list[str]) -> int:
             "bm25s": by_bm25s(collection, HALVES[half]),
             "kr, words alone": by_kr(collection, HALVES[half]),
             "kr, words alone, with `fast`": by_kr(collection, HALVES[half], fast=True),
+            "kr, by default": by_kr(collection, HALVES[half], word_table),
+            "kr, by default, with `fast`": by_kr(collection, HALVES[half], word_table, fast=True),
         }
         if "--semantic" in arguments:
             figures["kr, minilm"] = by_kr(collection, HALVES[half], minilm)

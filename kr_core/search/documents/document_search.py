@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kr_core.search.documents.encoding import StoredPassage
     from kr_core.search.documents.hits import Found
     from kr_core.search.documents.sqlite_index import DocumentStore
+    from kr_core.search.documents.static_vectors import StaticVectors
     from kr_core.search.documents.tantivy_index import FastIndex
     from kr_core.search.documents.tokenizer import QueryWords
     from kr_core.search.documents.vectors import Vectors
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 
-_CANDIDATES = 100
+_CANDIDATES, _CANDIDATES_TO_FUSE = 100, 200
 _LONG = 9
 """Telling words of a question from which on the first passages say what else it is about; a short one is only blurred."""
 _FEEDBACK_FILES, _FEEDBACK_WORDS = 10, 10
@@ -42,6 +43,7 @@ def search(
     vectors: Vectors | None = None,
     gone: Sequence[int] = (),
     fast: FastIndex | None = None,
+    static: StaticVectors | None = None,
 ) -> list[DocumentHit]:
     """The best passages for a question.
 
@@ -55,12 +57,16 @@ def search(
         vectors: of the passages; without them words alone count.
         gone: roots that nothing is answered from.
         fast: finds words in place of the store.
+        static: ranks by the vectors in the index.
 
     Raises:
         sqlite3.Error: the index cannot be read.
     """
     said, by = asked(question), fast or store
-    found = _by_words(store, by, said, max(_CANDIDATES, 3 * limit)) if said.words else []
+    most = max(_CANDIDATES if static is None else _CANDIDATES_TO_FUSE, 3 * limit)
+    found = _by_words(store, by, said, most) if said.words else []
+    if static is not None:
+        found = static.fused(store, question, found)
     if vectors is not None and question.strip():
         found = _by_both(store, by, vectors, question, said, found)
     if gone:

@@ -11,6 +11,7 @@ from kr_core.search.documents.document_search import search
 from kr_core.search.documents.index_errors import absent, fault, is_there, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tokenizer import asked
+from kr_core.search.word_vectors import WordTable
 from kr_core.text import is_weak, root_of, stem, words
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from kr_core.protocols import Embedder
     from kr_core.search.documents.hits import DocumentHit
+    from kr_core.search.documents.static_vectors import StaticVectors
     from kr_core.search.documents.tantivy_index import FastIndex
     from kr_core.search.documents.vectors import Vectors
 
@@ -68,6 +70,7 @@ class Documents:
         self._embedder = embedder
         self._told = told
         self._vectors: Vectors | None = None
+        self._static: StaticVectors | None = None
         self._lock = threading.Lock()
         self._said: list[str] = []
         self._lacks: list[str] = []
@@ -127,7 +130,7 @@ class Documents:
             except Exception as error:  # a plugin may raise anything, and words are searched all the same
                 said = str(error) if isinstance(error, KRError) else f"{type(error).__name__}: {error}"
                 self._note(f"embedder: {said}; words alone were searched")
-        return search(self._store, question, limit, gone=gone, fast=self._fast)
+        return search(self._store, question, limit, gone=gone, fast=self._fast, static=self._static)
 
     def _gone(self) -> list[int]:
         """The roots of which nothing is there any more; what is not indexed of the others is noted, too."""
@@ -183,7 +186,11 @@ class Documents:
         if self._vectors is None and self._embedder is not None:
             try:
                 embedder = self._embedder()
-                if embedder is not None:
+                if isinstance(embedder, WordTable):
+                    from kr_core.search.documents.static_vectors import StaticVectors
+
+                    self._static = StaticVectors(embedder)
+                elif embedder is not None:
                     from kr_core.search.documents.vectors import Vectors
 
                     self._vectors = Vectors(self._folder, embedder, self._told)

@@ -7,6 +7,7 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.search.documents.passage_vectors import rows
 from kr_core.search.documents.tokenizer import searchable
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class PackedBlock(NamedTuple):
     words: list[tuple[str, str]]
     """For each passage what its headings and its file's name say, and what it says itself."""
     data: bytes
+    vectors: bytes
+    """The passages' vectors, one behind the other; empty where the table of words cannot be read."""
 
 
 class StoredPassage(NamedTuple):
@@ -90,6 +93,7 @@ def _block(pieces: list[Chunk], named: str, title: str) -> PackedBlock:
     return PackedBlock(
         [(name_words(named, title, one.outer, one.name), body_words(one.head, one.text)) for one in pieces],
         zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL),
+        rows((f"{named} {title} {one.outer} {one.name}", f"{one.head}\n{one.text}") for one in pieces),
     )
 
 

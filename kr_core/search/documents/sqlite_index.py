@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kr_core.search.documents.encoding import PackedBlock, StoredPassage
 
-FORMAT = "5"
-"""Raised whenever the tables, passages or words put into them change; an index of another format is made anew."""
+FORMAT = "6"
+"""Raised whenever the tables, passages, or words or vectors put into them change; an index of another format is made anew."""
 FILE_NAME = "docs.sqlite"
 
 _TABLES = """
@@ -35,6 +35,7 @@ create table files (
 );
 create table blocks (id integer primary key, file integer not null, count integer not null, data blob not null);
 create index blocks_file on blocks (file);
+create table vectors (block integer primary key, rows blob not null);
 create virtual table postings using fts5(
     name, body, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
@@ -249,7 +250,7 @@ class DocumentStore:
         ).lastrowid
         file = int(inserted or 0)
         before = self._passages
-        for words, data in blocks:
+        for words, data, vectors in blocks:
             self._connection.executemany(
                 "insert into postings (rowid, name, body) values (?,?,?)",
                 [(number, *said) for number, said in enumerate(words, start=self._next_block * NUMBERED)],
@@ -258,6 +259,7 @@ class DocumentStore:
                 "insert into blocks (id, file, count, data) values (?,?,?,?)",
                 (self._next_block, file, len(words), data),
             )
+            self._connection.execute("insert into vectors values (?,?)", (self._next_block, vectors))
             self._next_block += 1
             self._passages += len(words)
         return file, self._passages - before
@@ -268,6 +270,9 @@ class DocumentStore:
         taken = [(one.id, *words_of(one)) for one in stored(rows)]
         self._connection.executemany(
             "insert into postings (postings, rowid, name, body) values ('delete', ?, ?, ?)", taken
+        )
+        self._connection.execute(
+            "delete from vectors where block in (select id from blocks where file = ?)", (file,)
         )
         self._connection.execute("delete from blocks where file = ?", (file,))
         self._connection.execute("delete from files where id = ?", (file,))
@@ -419,6 +424,17 @@ class DocumentStore:
         marks = ",".join("?" * len(blocks))
         rows = self._connection.execute(f"select {BLOCKS} where b.id in ({marks})", blocks)
         return {one.id: one for one in stored(rows, frozenset(numbers))}
+
+    def vectors(self, blocks: Iterable[int] | None = None) -> Iterator[tuple[int, bytes]]:
+        """The vectors of the passages of some blocks, or of all, with each block's number."""
+        if blocks is None:
+            yield from self._connection.execute("select block, rows from vectors order by block")
+            return
+        numbers = list(blocks)
+        marks = ",".join("?" * len(numbers))
+        yield from self._connection.execute(
+            f"select block, rows from vectors where block in ({marks})", numbers
+        )
 
     def of_file(self, root: int, path: str) -> list[StoredPassage]:
         """The passages of a file below a root, in order; none where it is not indexed."""
