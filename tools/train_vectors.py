@@ -300,6 +300,20 @@ def _say(said: str) -> None:
     print(said, file=sys.stderr, flush=True)
 
 
+def trained(packages: list[tuple[str, list[Pair]]], model: Path | None, steps: int) -> tuple[list[str], Any]:
+    """The table's words, and a vector for each."""
+    said = [[words_in(text) for text in pair] for _name, pairs in packages for pair in pairs]
+    words = vocabulary((text for pair in said for text in pair), model)
+    _say(f"{len(said)} pairs of {len(packages)} packages, {len(words)} words")
+    numbers = {word: number for number, word in enumerate(words)}
+    documents = Counter(word for pair in said for text in pair for word in set(text))
+    left, right = (texts_of([pair[side] for pair in said], numbers) for side in (0, 1))
+    whole = np.flatnonzero((np.diff(left.starts) > 0) & (np.diff(right.starts) > 0))
+    owners = np.repeat(np.arange(len(packages)), [len(pairs) for _name, pairs in packages])[whole]
+    runs = [run for number in range(len(packages)) if len(run := whole[owners == number]) >= RUN]
+    return words, train(starts(words, documents, 2 * len(said), model), left, right, runs, steps)
+
+
 def main() -> None:
     """Harvest, train, write."""
     parser = argparse.ArgumentParser(description="Train the table of word vectors.")
@@ -317,19 +331,8 @@ def main() -> None:
         parser.error("name the model's folder, or start at random")
     warnings.simplefilter("ignore")
     packages, named = harvest(given.packages)
-    said = [[words_in(text) for text in pair] for _name, pairs in packages for pair in pairs]
     model = None if given.random else given.model
-    words = vocabulary((text for pair in said for text in pair), model)
-    _say(f"{len(said)} pairs of {len(named)} packages, {len(words)} words")
-    numbers = {word: number for number, word in enumerate(words)}
-    documents = Counter(word for pair in said for text in pair for word in set(text))
-    left, right = (texts_of([pair[side] for pair in said], numbers) for side in (0, 1))
-    whole = np.flatnonzero((np.diff(left.starts) > 0) & (np.diff(right.starts) > 0))
-    owners = np.repeat(np.arange(len(packages)), [len(pairs) for _name, pairs in packages])[whole]
-    runs = [run for number in range(len(packages)) if len(run := whole[owners == number]) >= RUN]
-    table = starts(words, documents, 2 * len(said), model)
-
-    table = train(table, left, right, runs, given.steps)
+    words, table = trained(packages, model, given.steps)
     # the numbers of a table would drown what its passage says
     kept = [number for number, word in enumerate(words) if not word.isdigit()]
     given.out.write_bytes(written([words[number] for number in kept], table[kept].tolist()))
