@@ -59,7 +59,9 @@ def answer(
 
 def _heading(request: ResearchRequest, results: Results) -> str:
     query = request.query
-    version = results.citations[0].version if results.citations else query.framework_version
+    cited = {one.version: one.url for one in results.citations}
+    own = [version for version, url in cited.items() if f"/{query.framework}@" in url.lower()]
+    version = next(iter((*own, *cited)), query.framework_version)  # a dependency may be cited first
     subject = f"{query.framework} {version}" if version else query.framework
     kept = results.match.question if results.match is not None and results.cache_hit else None
     return f"{subject} - {' '.join(kept.split()) if kept else query.topic}"
@@ -86,7 +88,8 @@ def _report(result: ResearchResult, knowledge_base: Path, working_folder: Path) 
     # a store may keep reports elsewhere than in files
     place = os.path.relpath(file, working_folder) if file.exists() else results.cache_entry_id
     lines = [f"{'From the knowledge base' if is_hit else 'Kept in'}: {place}"] if place else []
-    if results.match is not None and (is_hit or results.match.stale):
+    is_kept = is_hit or (results.match is not None and results.match.stale and result.status == "degraded")
+    if results.match is not None and is_kept:
         lines += ["", f"Matched: {results.match.told}"]
     return lines
 

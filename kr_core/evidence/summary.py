@@ -100,7 +100,8 @@ class _Composer:
         first = parts[0]
         sure = first.passage.pinned or first.passage.coverage >= COVERED
         two = subjects(self.asked, [part.passage for part in parts]) if self.asked.asks("difference") else []
-        summary = [*self.notices, *self.direct(parts)]
+        direct = self.direct(parts)
+        summary = [*self.notices, *direct]
         budgets = _TWO_SUBJECTS if two else _SURE if sure else _UNSURE
         leading = 2 if two else 1
         summary += self.blocks(parts[:leading], budgets[:leading])
@@ -111,9 +112,10 @@ class _Composer:
         share = (_WORTH_NAMING_BESIDE if sure else _WORTH_NAMING) * first.passage.coverage
         others = [one for one in parts[leading:] if one.passage.coverage >= share]
         summary += self.blocks(others, budgets[leading:], "See also " if sure else "")
-        return self.drafted(
+        drafted = self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), unsupported
         )
+        return drafted.model_copy(update={"direct": bool(direct)})
 
     def drafted(
         self,

@@ -36,6 +36,11 @@ _WORD = 40
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
+_LEANS = re.compile(
+    r"(?:This|These|That|Those|It|They|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|In (?:this|that|such|the latter|these) |"
+    r"The (?:latter|former|same|above|following|previous)|Such|Similarly|Conversely|If so|If not|Doing so|Note that this)\b"
+)
+"""How a sentence begins that needs the one before it."""
 _SHORT_PARAGRAPH = 420
 """Characters of a paragraph that is shown whole or not at all."""
 _FAR_FROM_ASKED = 0.12
@@ -87,6 +92,7 @@ def window(
     if not chosen:
         chosen |= _opening(all_sentences, budget)
     chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first else far))
+    chosen |= _leaned_on(all_sentences, chosen)
     chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
 
@@ -201,6 +207,17 @@ def _best_runs(
     for most, _place, run in reversed(by_worth):
         if most > far:
             yield run
+
+
+def _leaned_on(all_sentences: Sequence[_Sentence], chosen: set[int]) -> set[int]:
+    """The sentences without which a chosen one cannot be understood: "Instead, ...", "This behavior ..."."""
+    found: set[int] = set()
+    for number in chosen:
+        place = number
+        while place and number - place < _REACH and _LEANS.match(plain(all_sentences[place].text)):
+            place -= 1
+            found.add(place)
+    return found
 
 
 def _rest_of_paragraphs(all_sentences: Sequence[_Sentence], chosen: set[int], longest: int) -> set[int]:

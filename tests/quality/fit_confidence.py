@@ -21,10 +21,10 @@ from quality.measure_sets import Outcome, load, measure, python_project
 
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
-from kr_plugins.scorers.evidence import HIGH, MEDIUM, WEIGHTS
+from kr_plugins.scorers.evidence import HIGH, MEDIUM, WEIGHTS, as_score
 
 _FOLDS = 5
-_RIDGE = 1.0
+_RIDGE = 2.0
 
 
 def held_out(outcomes: list[Outcome]) -> list[float]:
@@ -53,7 +53,9 @@ def main() -> None:
     for bin_ in reliability(chances, right, 8):
         print(f"  said {bin_.confidence:.2f}  was {bin_.accuracy:.2f}  ({bin_.cases})")
     for lower, upper, level in ((HIGH, 101, "high"), (MEDIUM, HIGH, "medium"), (0, MEDIUM, "low")):
-        found = [fact for chance, fact in zip(chances, right, strict=True) if lower <= 100 * chance < upper]
+        found = [
+            fact for chance, fact in zip(chances, right, strict=True) if lower <= as_score(chance) < upper
+        ]
         print(f"  {level:6} {len(found):4}  right {sum(found) / (len(found) or 1):.0%}")
     for share, risk in risk_coverage(chances, right)[:: max(1, len(outcomes) // 12)]:
         print(f"  the surest {share:4.0%}: {risk:.0%} wrong")

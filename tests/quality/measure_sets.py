@@ -4,8 +4,8 @@
 
 The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
 as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
-names is cited among the first three passages; patterns are kinder than readers. A question without an answer counts as
-right if its level is `low`.
+names comes first; patterns are kinder than readers, who want the answer itself first. A question without an answer
+counts as right if its level is `low`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 SETS = Path(__file__).parent / "sets"
 REACH = 900
 """Characters of the summary in which the key fact must be."""
-_FIRST = 3
 
 
 class Outcome(NamedTuple):
@@ -52,8 +51,7 @@ class Outcome(NamedTuple):
     @property
     def right(self) -> bool:
         """Whether a reader who knows the library would most likely act on it."""
-        cited = self.symbol is not None and self.symbol < _FIRST
-        return self.answerable and self.fact and (cited or not self.entry.get("symbols"))
+        return self.answerable and self.fact and (self.symbol == 0 or not self.entry.get("symbols"))
 
 
 def measure(entries: Iterable[Mapping[str, Any]], project: LocalProject, cache: Path) -> list[Outcome]:

@@ -64,6 +64,10 @@ def description(lines: list[str], type_text: str) -> str:
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)
-    if len(lines) == 1 or lines[1][:1].isspace() == lines[0][:1].isspace():
+    if len(lines) == 1 or _depth(lines[1]) <= _depth(lines[0]):
         return docstrings.lead([first, *rest])  # a paragraph that says something of it
     return docstrings.lead(rest) or first
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
