@@ -125,7 +125,7 @@ def split_identifier(word: str) -> list[str]:
 def words(text: str) -> list[str]:
     """The words of prose or code, in order, lower-case.
 
-    snake_case and dotted names fall into their parts, camelCase is kept whole and its parts are added,
+    snake_case and dotted names fall into their parts, camelCase stays whole and its parts are added,
     `HTTP/2` is one word (`http2`; `HTTP/1.1` is `http11` and `http1`), an apostrophe ends a word, and CJK runs become bigrams.
     """
     found: list[str] = []

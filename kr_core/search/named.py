@@ -83,7 +83,7 @@ def resolve(
 
 
 def look_up(index: PassageIndex, name: str, names: Sequence[str]) -> NameEntry | UnresolvedName | None:
-    """What a name that somebody proposes means in the index; None where it belongs to something else."""
+    """What a proposed name means in the index; None where it belongs to something else."""
     identifier = Identifier(name.strip().removesuffix("()"), "code")
     parsed = _proposed(identifier)
     resolver = _Resolver(index, parsed, names, ())

@@ -437,7 +437,7 @@ def test_without_a_network_the_end_comes_soon(tmp_path, environ):
     assert result["results"]["budget_remaining"] == 3
     assert (
         "[No research results available, manual research required]"
-        in (tmp_path / "knowledge-base" / result["results"]["report_path"]).read_text()
+        in (tmp_path / result["results"]["report_path"]).read_text()
     )
 
 

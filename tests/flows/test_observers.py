@@ -52,6 +52,7 @@ def test_every_event_has_the_data_that_its_kind_promises(bench, project_folder):
     never = {"compose.failed"}  # KR's own work on checked values: only Ctrl-C ends it
     # see test_warm, test_repeated, test_single_flight, test_written_reports, and tests/unit/net
     elsewhere = {"run.repeated", "run.waited", "source.request", "synthesis.started", "synthesis.finished"}
+    elsewhere.add("answer.rejected")  # see test_not_found
     elsewhere |= {
         kind for kind in EVENTS if kind.startswith(("expedition.", "cycle."))
     }  # see test_expeditions

@@ -6,7 +6,7 @@ import pytest
 from asked import Says, of_kind, said
 from boards import Board, Wall, age, ask, later, service
 
-from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Pipeline, Question, RequestError
+from kr_core import AsyncKnowledgeRouterService, HumanResponse, Pipeline, RequestError
 from kr_core.config import given
 from kr_core.escalation.summary import RunProgress
 from kr_core.model import Outcome
@@ -265,45 +265,6 @@ def test_a_case_that_was_decided_long_ago_is_looked_at_no_more(tmp_path):
         made.tend()
         assert len(board.calls) == count
         assert (made.cases.get("E1").status, made.cases.standing()) == ("resolved", [])
-
-
-@pytest.mark.req("H7")
-def test_cases_of_an_older_kr_are_read(tmp_path):
-    """A case without a word of what was done for it waits, is found by its question, shown and answered."""
-    board = Board()
-    with service(tmp_path, board, duc=Says(UNSURE)) as made:
-        ask(made, id="store")
-        journal = made.pipeline.journal
-        old = journal.document("escalation", "E1")
-        data = {key: value for key, value in old.data.items() if key != "care"}
-        del data["request"]["answer"]["warning"]
-        assert journal.change(
-            old._replace(key="E5", version=1, data={**data, "request": {**data["request"], "id": "E5"}})
-        )
-        (found,) = [case for case in made.cases.waiting() if case.request.id == "E5"]
-        assert found.care.channels == {}
-        made.tend()
-        assert board.shown["E5"] == [1]
-        board.write("E5", "confirm")
-        made.tend()
-        assert made.result_of("E5").status == "answered"
-
-
-@pytest.mark.req("H7")
-def test_questions_of_an_older_kr_lead_to_their_cases(tmp_path):
-    """A case that is not listed by its question is found all the same, so that the question is not put twice."""
-    with service(tmp_path / "new", Board(), duc=Says(UNSURE)) as made:
-        ask(made, id="store")
-        old = made.pipeline.journal.document("escalation", "E1")
-    duc = Says(UNSURE)
-    with service(tmp_path / "old", Board(), duc=duc) as made:
-        data = {key: value for key, value in old.data.items() if key != "care"}
-        assert made.pipeline.journal.change(old._replace(version=1, data=data))
-        assert made.pipeline.journal.number("escalation") == 1
-        (case,) = made.cases.waiting_of([("general", "store"), ("general", "another")])
-        assert case.request.id == "E1"
-        with pytest.raises(ConfigError, match="waits for a human as E1, and is another question"):
-            made.ask(Question(text="Another?", id="store"))
 
 
 @pytest.mark.req("H7")

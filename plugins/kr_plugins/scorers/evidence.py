@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core.plugin import Provider, Score
-from kr_core.toolkit import LogisticModel, answered, content_words, gap, parse_question, stem, words
+from kr_core.toolkit import (
+    COVERED,
+    FULLY,
+    LogisticModel,
+    answered,
+    content_words,
+    gap,
+    parse_question,
+    stem,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +33,8 @@ if TYPE_CHECKING:
 
 HIGH, MEDIUM = 80, 50
 WEIGHTS = Path(__file__).with_name("evidence.json")
+_FITTED_ON = "pkg:"
+"""The addresses of packages, whose documentation the model was fitted on."""
 _LIKELY, _SURE = 0.55, 0.83
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
@@ -40,7 +52,10 @@ class Evidence:
         if not draft.citations:
             return Score(score=0, level="low", reasons=("no quote could be verified",))
         known = features(query, findings, draft)
-        value = as_score(_model().probability(known))
+        if draft.citations[0].url.startswith(_FITTED_ON):
+            value = as_score(_model().probability(known))
+        else:
+            value = _by_coverage(answered(findings).coverage, code=bool(draft.summary_code))
         limit, reasons = _limit(query, findings, draft)
         value = min(value, limit)
         return Score(score=value, level=_level(value), reasons=(*_reasons(known, findings), *reasons))
@@ -75,6 +90,15 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         f"pinned {question.kind}": first.pinned,
     }
     return {name: float(value) for name, value in known.items() if value}
+
+
+def _by_coverage(coverage: float, *, code: bool) -> int:
+    """The score of what a service or a folder of documents says, on which no model was fitted; `high` needs code."""
+    if coverage < COVERED:
+        return round((MEDIUM - 1) * coverage / COVERED)
+    if coverage < FULLY or not code:
+        return round(MEDIUM + (HIGH - 1 - MEDIUM) * min(1.0, (coverage - COVERED) / (1 - COVERED) * 2))
+    return round(HIGH + (100 - HIGH) * (coverage - FULLY) / (1 - FULLY))
 
 
 def as_score(probability: float) -> int:

@@ -41,7 +41,7 @@ def scored(
     names = tuple(UnresolvedName(name=name) for name in unresolved)
     found = Finding(outcome=Outcome.ok, passages=passages, version=version, missing=missing, unresolved=names)
     citations = (
-        (Citation(n=1, source="s", url="u", locator="l", official=bool(official), quote="q"),)
+        (Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=bool(official), quote="q"),)
         if official is not None
         else ()
     )
