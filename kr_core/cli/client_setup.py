@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SERVERS, _NAME = "mcpServers", "kr"
 _OWN_FOLDER = "kr"
 """Of KR's skill; nobody else has a reason to make it."""
-_LARGEST = 10_000_000
+_LARGEST = 200_000
 _BY_HAND = "change it by hand"
 _SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
 _SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<sum>[0-9a-f]{16})"), re.DOTALL)

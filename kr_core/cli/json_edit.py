@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from kr_core.errors import ConfigError
@@ -62,6 +63,6 @@ class _DoubleError(ValueError):
 def _without_doubles(members: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(members)
     if len(value) < len(members):
-        keys = [key for key, _ in members]
-        raise _DoubleError(next(key for key in keys if keys.count(key) > 1))
+        counts = Counter(key for key, _ in members)
+        raise _DoubleError(next(key for key, count in counts.items() if count > 1))
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import textwrap
 import warnings
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _MAX_LINES = 12
+_LONGEST_PIECE = 4_000
+_MOST_PIECES = 100
+"""Of the code of a passage."""
+_TEXT_LOOKED_AT = 20_000
+"""Characters of a passage in which the fence around a piece of code is looked for."""
 _WARNING = re.compile(
     r"\b(?:careful|beware|avoid|do not|don't|never|wrong|incorrect|will not work|anti-?pattern)\b",
     re.IGNORECASE,
@@ -32,7 +38,7 @@ def language_of(text: str, code: str) -> str:
     """
     first = next(line.strip() for line in code.split("\n") if line.strip())
     fence: str | None = None
-    for line in text.split("\n"):
+    for line in text[:_TEXT_LOOKED_AT].split("\n"):
         mark = _FENCE.match(line)
         if mark:
             fence = mark[1].strip() if fence is None else None
@@ -71,18 +77,18 @@ def shortest_example(
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
     for candidate in candidates:
-        for block in candidate.code:
-            for piece in _pieces(block):
-                use = _use(passage, candidate, piece, spoken)
-                if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
-                    continue
-                if parameters and not any(re.search(rf"\b{re.escape(one)}\b", piece) for one in parameters):
-                    continue
-                if not _resolves(passage, candidate, piece, signatures):
-                    continue
-                rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
-                if best is None or rank > best[0]:
-                    best = (rank, candidate, piece)
+        pieces = itertools.chain.from_iterable(map(_pieces, candidate.code))
+        for piece in itertools.islice(pieces, _MOST_PIECES):
+            use = _use(passage, candidate, piece, spoken)
+            if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
+                continue
+            if parameters and not any(re.search(rf"\b{re.escape(one)}\b", piece) for one in parameters):
+                continue
+            if not _resolves(passage, candidate, piece, signatures):
+                continue
+            rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
+            if best is None or rank > best[0]:
+                best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
 
 
@@ -256,10 +262,14 @@ def _only_imports(code: str) -> bool:
 
 
 def _pieces(block: str) -> Iterable[str]:
-    """A short block whole; of a longer one its paragraphs."""
+    """A short block whole; of a longer one its short paragraphs."""
     cleaned = "\n".join(_NOISE.sub("", line).rstrip() for line in block.split("\n"))
-    if cleaned.strip() and cleaned.count("\n") < _MAX_LINES:
+    if cleaned.strip() and _is_short(cleaned):
         yield cleaned
     for paragraph in re.split(r"\n\s*\n", cleaned):
-        if paragraph.strip() and paragraph != cleaned and paragraph.count("\n") < _MAX_LINES:
+        if paragraph.strip() and paragraph != cleaned and _is_short(paragraph):
             yield textwrap.dedent(paragraph.strip("\n"))
+
+
+def _is_short(code: str) -> bool:
+    return code.count("\n") < _MAX_LINES and len(code) <= _LONGEST_PIECE

@@ -32,6 +32,8 @@ _HASHES = (20, 32)
 """Bytes of SHA-1 and SHA-256; the index does not say which of them it has."""
 _HEXADECIMAL = re.compile(r"(?:[0-9a-f]{2})+")
 _VERSIONS = (2, 3, 4)
+_LONGEST_NAME = 32_768
+"""Bytes of a name; no system has longer paths."""
 _COMPRESSED = 4
 """The version whose names begin with a part of the name before."""
 
@@ -141,7 +143,7 @@ def _names(content: bytes, hashed: int) -> Iterator[bytes]:
             removed, at = _number(content, at)
         end = content.index(b"\0", at)
         name = name[: len(name) - removed] + content[at:end] if version == _COMPRESSED else content[at:end]
-        if flags & 0xFFF != min(len(name), 0xFFF):
+        if flags & 0xFFF != min(len(name), 0xFFF) or len(name) > _LONGEST_NAME:
             raise ValueError("not an entry")
         at = end + 1 if version == _COMPRESSED else start + (end - start + 8) // 8 * 8
         yield name

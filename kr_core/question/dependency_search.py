@@ -43,6 +43,10 @@ _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|([A-Za-z_][\w.]*)(?=\()")  # fmt: skip
 _DEFINITION = rb"^[ \t]*(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+%s\b|^[ \t]*%s\s*[:=]"
 _MAX_FILES = 200
+_MAX_NAMES = 40
+"""Identifiers of a question that are looked for; a pasted traceback has hundreds."""
+_MAX_WORDS = 100
+"""Words of a question that are looked for."""
 _MAX_DESCRIPTION_LENGTH = 8_000
 _WEAK = 0.3
 """What ordinary English counts among the words of a question."""
@@ -153,11 +157,16 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     """The only one of the libraries that has an identifier of the question; what it exports counts before what it holds."""
     spelled = (name for found in _IDENTIFIER.findall(question) for name in found if name)
     names = [name for name in dict.fromkeys(spelled) if not hasattr(builtins, name)]
-    for name in names:
-        last = re.escape(name.rpartition(".")[2].encode())
+    for name in names[:_MAX_NAMES]:
+        plain = name.rpartition(".")[2].encode()
+        last = re.escape(plain)
         for pattern, exported in ((rb"\b%s\b" % last, True), (_DEFINITION % (last, last), False)):
             wanted = re.compile(pattern, re.MULTILINE)
-            having = [one.name for one in libraries if any(map(wanted.search, one.texts(exported=exported)))]
+            having = [
+                one.name
+                for one in libraries
+                if any(plain in text and wanted.search(text) for text in one.texts(exported=exported))
+            ]
             if len(having) == 1:
                 return having[0]
             if having:
@@ -171,10 +180,10 @@ def _ranked(question: str, libraries: Sequence[_Library]) -> list[tuple[float, s
     What counts is how much of the question one place of the sources holds, by the rarity of its words, and how much the
     description does; a large library has something of everything, and is held back a little.
     """
+    telling = (word for word in content_words(question) if word not in STOP_WORDS and len(word) > 1)
     asked = {
         root_of(word): (_WEAK if is_weak(word) else 1.0)
-        for word in content_words(question)
-        if word not in STOP_WORDS and len(word) > 1
+        for word in islice(dict.fromkeys(telling), _MAX_WORDS)
     }
     if not asked:
         return []

@@ -152,7 +152,7 @@ def _place(line: str, previous: Place | None) -> Place | None:
     bare = line.strip()
     if not bare:
         return previous
-    if _STATEMENT.match(line) and not _reads(bare):
+    if _STATEMENT.match(line[:_LONGEST_LINE]) and not _reads(bare):
         return "code"
     indented = line[:4] == "    " or line[:1] == "\t"
     if indented and (previous != "prose" or _CODE_END.search(bare[-20:])):

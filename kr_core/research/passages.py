@@ -18,6 +18,8 @@ __all__ = ["ranked", "result_passages", "stored_passages"]
 _MAX_KEPT = 12
 _MAX_KEPT_TOKENS = 6_000
 """Of the passages that are stored beside a report, in git."""
+_LONGEST_URL, _LONGEST_NAME = 2_000, 1_000
+"""Characters of what is said of a stored passage, which the limit of tokens does not count."""
 _SMALLEST = 150
 """Tokens of a piece of a passage that is not the best one."""
 _FIRST, _OTHERS = 0.6, 0.4
@@ -72,12 +74,16 @@ def stored_passages(evidence: Mapping[str, Any], question: str, max_tokens: int)
     entries, texts = evidence.get("shown"), evidence.get("passages")
     if not isinstance(entries, list) or not isinstance(texts, dict):
         return ()
-    values = (
-        {**entry, **{key: texts[entry["sha256"]].get(key) for key in ("url", "text")}}
-        for entry in entries
+    known = {
+        entry["sha256"]: entry
+        for entry in entries[:_MAX_KEPT]
         if isinstance(entry, dict)
         and isinstance(entry.get("sha256"), str)
         and isinstance(texts.get(entry["sha256"]), dict)
+    }
+    values = (
+        {**entry, **{key: texts[sha256].get(key) for key in ("url", "text")}}
+        for sha256, entry in known.items()
     )
     return _fitted(values, question, max_tokens)
 
@@ -92,7 +98,7 @@ def _fitted(values: Iterable[Mapping[str, Any]], question: str, max_tokens: int)
     left, found = max_tokens, list[ResultPassage]()
     for value in values:
         text, url = value["text"], value["url"]
-        if not isinstance(text, str) or not isinstance(url, str):
+        if not isinstance(text, str) or not isinstance(url, str) or len(url) > _LONGEST_URL:
             continue
         limit = min(left, int(max_tokens * (_OTHERS if found else _FIRST)))
         shown = text.strip("\n")
@@ -140,4 +146,4 @@ def _run_of_lines(text: str, limit: int, roots: frozenset[str]) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return value[:_LONGEST_NAME] if isinstance(value, str) else ""

@@ -38,6 +38,8 @@ _STRONG = frozenset({"code", "keyword", "call", "dotted", "snake", "camel"})
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
 _BASES = re.compile(r"class \w+(?:\[[^\]]*\])?\(([^)]*)\)")
 _MOST_BASES = 12
+_MOST_ANCESTORS = 60
+_MOST_GENERATIONS = 4
 _MOST_UNRESOLVED = 3
 _MOST_WORDS = 40
 _PLAIN_WORTH = 4.9
@@ -287,25 +289,33 @@ class _Resolver:
             if not entry.parameter and (level := _level(entry, parts, strong=strong))
         ]
 
-    def _inherited(self, parts: Sequence[str], depth: int = 0) -> list[_Candidate]:
-        """A member that a class takes over from its bases."""
-        if depth > 4:
-            return []
+    def _inherited(self, parts: Sequence[str]) -> list[_Candidate]:
+        """A member that a class takes over from its bases, as Python looks for it; each base is looked at once."""
+        seen = {parts[-2]}
+        waiting = [(base, 1) for base in reversed(list(self._bases(parts[:-1])))]
+        while waiting and len(seen) <= _MOST_ANCESTORS:
+            base, depth = waiting.pop()
+            if base in seen:
+                continue
+            seen.add(base)
+            found = self._matching([base, parts[-1]], strong=False)
+            if found:
+                return found
+            if depth <= _MOST_GENERATIONS:
+                waiting += [(above, depth + 1) for above in reversed(list(self._bases([base])))]
+        return []
+
+    def _bases(self, owner: Sequence[str]) -> Iterator[str]:
+        """The names of the bases of a class, without their modules."""
         owners = sorted(
-            self._matching(parts[:-1], strong=True), key=lambda each: (-each.level, -each.entry.standing)
+            self._matching(owner, strong=True), key=lambda each: (-each.level, -each.entry.standing)
         )
-        for owner in owners[:2]:
-            bases = _BASES.match(str(self._passage(owner.entry).data.get("signature") or ""))
+        for each in owners[:2]:
+            bases = _BASES.match(str(self._passage(each.entry).data.get("signature") or ""))
             for base in (bases[1].split(",") if bases else ())[:_MOST_BASES]:
                 name = base.strip().partition("[")[0].rpartition(".")[2]
-                if not name.isidentifier() or name == parts[-2]:
-                    continue
-                found = self._matching([name, parts[-1]], strong=False) or self._inherited(
-                    [name, parts[-1]], depth + 1
-                )
-                if found:
-                    return found
-        return []
+                if name.isidentifier():
+                    yield name
 
     def _passage(self, entry: NameEntry) -> IndexedPassage:
         return self.index.get([entry.passage])[0].passage

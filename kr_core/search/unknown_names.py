@@ -28,7 +28,9 @@ def is_said(index: PassageIndex, name: str, owner: str = "") -> bool:
     if owner:
         spelled = re.compile(rf"\b{re.escape(owner)}\.{escaped}\b")
     elif name.isalpha() and name.islower():  # a plain word too
-        spelled = re.compile(rf"[.`'\":]{escaped}\b|\b{escaped}\s?[(=:]|\bimport\b.*\b{escaped}\b")
+        spelled = re.compile(
+            rf"[.`'\":]{escaped}\b|\b{escaped}\s?[(=:]|^(?>.*?\bimport\b).*\b{escaped}\b", re.MULTILINE
+        )
     else:
         spelled = re.compile(rf"(?<!\w){escaped}(?!\w)")
     return any(

@@ -114,6 +114,32 @@ MODULES = {
         + "            and more of it\n" * 10_000
         + "    '''\n"
     },
+    "a function of many statements": {"__init__.py": _DEF + "    a\n" * 250_000},
+    "many warnings that name no text": {
+        "__init__.py": _DEF + "    a = 1\n    warn(m, DeprecationWarning)\n" * 35_000
+    },
+    "a condition with many statements": {"__init__.py": f"{_DEF}    if a:\n" + "     a\n" * 250_000},
+    "a list of parameters that goes on without indentation": {
+        "__init__.py": "def run(a):\n    '''Run it.\n\n    Args:\n" + "    b\n" * 250_000 + "    '''\n"
+    },
+    "a list of parameters that begins late": {
+        "__init__.py": "def run(a):\n    '''Run it.\n\n    Args:\n"
+        + "\n" * 400_000
+        + "    b\n" * 150_000
+        + "    '''\n"
+    },
+    "a name without end in Cython": {
+        "__init__.py": _DEF,
+        "fast.pyx": f"def {'a' * 300_000}!(x):\n    'Run it.'\n    pass\n",
+    },
+    "an argument without end in Cython": {
+        "__init__.py": _DEF,
+        "fast.pyx": f"def f({'a' * 300_000}! x!):\n    'Run it.'\n    pass\n",
+    },
+    "an argument of blanks in Cython": {
+        "__init__.py": _DEF,
+        "fast.pyx": f"def f(a{' ' * 300_000}!):\n    'Run it.'\n    pass\n",
+    },
 }
 
 
@@ -122,6 +148,20 @@ def test_modules_are_read_in_seconds(kind: str, tmp_path: Path) -> None:
     """Modules and docstrings that were made to take minutes or for ever are read, and what else they define is found."""
     symbols, _notes = read(python(tmp_path, MODULES[kind]))
     assert "box.run" in symbols
+
+
+def test_texts_of_linked_packages_are_read_up_to_a_limit(tmp_path: Path) -> None:
+    """A package may be linked under many names: KR reads the texts of one distribution up to one sum."""
+    page = "# A page\n\n" + "Words of it. " * 70_000
+    pages = {f"box/docs/page{number}.md": page for number in range(14)}
+    install(tmp_path, "box", "1.0", {"box/__init__.py": _DEF, **pages})
+    names = [f"box{number}" for number in range(60)]
+    for name in names:
+        (tmp_path / name).symlink_to("box")
+    roots = [(tmp_path / name, name) for name in ["box", *names]]
+    _symbols, notes = read(Material("box", "1.0", tmp_path, roots, [], "made for the test"))
+    assert len(notes) == len(names)
+    assert notes[-1] == "box59: 14 of 14 documentation files left out"
 
 
 def test_a_module_is_no_larger_than_its_tree_may_be(tmp_path: Path) -> None:

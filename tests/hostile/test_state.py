@@ -14,6 +14,7 @@ from importlib import import_module
 import platformdirs
 import pytest
 from flows.conftest import NOWHERE
+from regexes import seconds_for
 from support import PARCEL, Done, install, make_environment
 
 from kr_core import Event, StorageError
@@ -619,3 +620,20 @@ def test_the_parts_of_an_index_have_a_limit_together(tree, monkeypatch):
     monkeypatch.setattr(module, "_MAX_SHARED", 5)
     with pytest.raises(OSError, match="more than 5 shared indexes"):
         tracks(tree / ".kr")
+
+
+def test_an_index_of_names_that_grow_is_refused_in_seconds(tmp_path) -> None:
+    """In a compressed index each name may be longer than the one before, without end; no path is so long."""
+    git = tmp_path / ".git"
+    git.mkdir()
+    entries = bytearray()
+    for number in range(1, 60_001):
+        status = bytes(24) + (0o100644).to_bytes(4, "big") + bytes(12) + bytes(20)
+        entries += status + min(20 * number, 0xFFF).to_bytes(2, "big") + b"\0" + b"a" * 20 + b"\0"
+    (git / "index").write_bytes(b"DIRC" + (4).to_bytes(4, "big") + (60_000).to_bytes(4, "big") + entries)
+
+    def look() -> None:
+        with pytest.raises(OSError, match="cannot be read"):
+            tracks(tmp_path / ".kr")
+
+    assert seconds_for(look, limit=20.0) < 20.0

@@ -68,6 +68,7 @@ def read_documents(
     label: str,
     within: Sequence[Path] | None,
     check: Callable[[], None] = lambda: None,
+    others: Sequence[TextFile] = (),
 ) -> Documents:
     """The documentation files of a package besides its README.
 
@@ -77,16 +78,18 @@ def read_documents(
         label: the package's name, for the notes.
         within: the folders in one of which each file must really lie; anywhere if not given.
         check: called before each file; raises to stop.
+        others: what was read of the same distribution before, which counts towards the limits.
     """
     if within is not None and not lies_within(folder, within):
         return Documents([], [])
     inside = (folder,)  # a link may lead out of the package, though not out of the environment
     found, left_out = _listed(folder, inside)
     texts: list[TextFile] = []
-    size = 0
+    size = sum(len(one.text) for one in others)
     for path in found:
         check()
-        text = _read(path, inside) if len(texts) < MAX_TEXTS and size < _MAX_BYTES else None
+        has_room = len(texts) + len(others) < MAX_TEXTS and size < _MAX_BYTES
+        text = _read(path, inside) if has_room else None
         if text is None:
             left_out += 1
             continue

@@ -110,9 +110,8 @@ class Material:
         texts = list(self.texts)
         for root, name in self.roots:
             if root.is_dir():
-                documents = read_documents(
-                    root, f"{root.relative_to(self.base).as_posix()}/", name, self.within, check
-                )
+                cited = f"{root.relative_to(self.base).as_posix()}/"
+                documents = read_documents(root, cited, name, self.within, check, texts)
                 texts += documents.texts
                 notes += documents.notes
         return make(modules, names, texts, partial(bounded, check=check, notes=notes)), notes

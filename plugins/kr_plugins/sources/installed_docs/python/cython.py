@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 
 _HEAD = re.compile(r"^([ \t]*)(cdef class|class|async def|cpdef|def)\b(.*)$")
-_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
-_ARGUMENT = re.compile(r"(\*{0,2})[ \t]*([A-Za-z_]\w*)[ \t]*(?:(?:not|or)[ \t]+None)?[ \t]*$")
+_NAME = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+$")
+_ARGUMENT = re.compile(
+    r"(?:(?<![ \t])|(?=\*))(\*{0,2})[ \t]*+(?<!\w)([A-Za-z_]\w*+)[ \t]*+(?:(?:not|or)[ \t]++None)?[ \t]*+$"
+)
 _DOC = re.compile(r"^[ \t]*[rRuU]?(\"\"\"|'''|\"|')")
 _LONGEST_HEAD = 60
 """Lines of a head; a longer one is something else."""

@@ -9,6 +9,7 @@ function.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,16 +113,22 @@ def _decorated(decorators: Sequence[ast.expr], text: SourceText) -> Deprecation 
 
 def _warned(body: Sequence[ast.stmt], text: SourceText) -> Deprecation | None:
     """A warning among the first statements; one below a condition is about a way to call."""
-    for number, statement in enumerate(body):
-        if isinstance(statement, (ast.Return, ast.Raise)):
-            return None
-        found = _warning(statement, body[:number], text)
-        if found is not None:
-            return found
-    return None
+    before_end = itertools.takewhile(lambda one: not isinstance(one, (ast.Return, ast.Raise)), body)
+    return next(_warnings(before_end, text), None)
 
 
-def _warning(statement: ast.stmt, before: Sequence[ast.stmt], text: SourceText) -> Deprecation | None:
+def _warnings(body: Iterable[ast.stmt], text: SourceText) -> Iterator[Deprecation]:
+    """What the statements of a body warn of, in order; each may name a text that is assigned above it."""
+    assigned: dict[str, ast.expr] = {}
+    for statement in body:
+        if isinstance(statement, ast.Assign):
+            names = (one.id for one in statement.targets if isinstance(one, ast.Name))
+            assigned.update(dict.fromkeys(names, statement.value))
+        elif (found := _warning(statement, assigned, text)) is not None:
+            yield found
+
+
+def _warning(statement: ast.stmt, assigned: dict[str, ast.expr], text: SourceText) -> Deprecation | None:
     """What a statement warns of, if that is a deprecation and is written there."""
     if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
         return None
@@ -134,18 +141,7 @@ def _warning(statement: ast.stmt, before: Sequence[ast.stmt], text: SourceText) 
     inner = next(
         (one for one in given if isinstance(one, ast.Call) and _WARNING.search(_last(one.func))), None
     )
-    return _message(inner or call, text, _assigned(before))
-
-
-def _assigned(before: Sequence[ast.stmt]) -> dict[str, ast.expr]:
-    """`message = "..."` above a warning."""
-    return {
-        target.id: one.value
-        for one in before
-        if isinstance(one, ast.Assign)
-        for target in one.targets
-        if isinstance(target, ast.Name)
-    }
+    return _message(inner or call, text, assigned)
 
 
 def in_docstring(
@@ -264,11 +260,9 @@ def _conditional(
         name = _given(statement.test)
         if name not in parameters:
             continue
-        for number, inner in enumerate(statement.body):
-            said = _warning(inner, statement.body[:number], text)
-            if said is not None and _speaks_of(said.said, name):
-                yield name, said
-                break
+        said = next((one for one in _warnings(statement.body, text) if _speaks_of(one.said, name)), None)
+        if said is not None:
+            yield name, said
 
 
 def _speaks_of(said: str, name: str) -> bool:

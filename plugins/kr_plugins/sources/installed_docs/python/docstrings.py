@@ -159,6 +159,7 @@ def lead(lines: list[str]) -> str:
 
 def _sections(lines: list[str]) -> list[DocstringSection]:
     starts: list[tuple[int, int, str, bool]] = [(0, 0, "", False)]  # line, first body line, title, parameters
+    begun: dict[int, str] = {}
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -179,7 +180,11 @@ def _sections(lines: list[str]) -> list[DocstringSection]:
             starts.append((number, number + 1, line.strip().rstrip(":"), False))
         elif starts[-1][3] and line and not line[0].isspace() and re.match(r"^\*\*[^*]+:?\*\*:?\s*$", line):
             starts.append((number, number + 1, line.strip("*: "), False))
-        elif starts[-1][3] and starts[-1][1] == starts[-1][0] + 1 and _leaves(lines, starts[-1][1], number):
+        elif (
+            starts[-1][3]
+            and starts[-1][1] == starts[-1][0] + 1
+            and _leaves(lines, starts[-1][1], number, begun)
+        ):
             starts.append((number, number, "", False))
         number += 1
     ends = [start[0] for start in starts[1:]] + [len(lines)]
@@ -190,13 +195,17 @@ def _sections(lines: list[str]) -> list[DocstringSection]:
     ]
 
 
-def _leaves(lines: list[str], start: int, number: int) -> bool:
-    """Whether an unindented line comes after a list of parameters: below indented ones, or in a paragraph of its own."""
+def _leaves(lines: list[str], start: int, number: int, begun: dict[int, str]) -> bool:
+    """Whether an unindented line comes after a list of parameters: below indented ones, or in a paragraph of its own.
+
+    `begun` keeps the first line with text of each list, which is looked for once.
+    """
     line = lines[number]
     if not line.strip() or line[0].isspace() or _BULLET_ENTRY.match(line):
         return False
-    first = next(text for text in lines[start:] if text.strip())
-    return first[0].isspace() or not (lines[number - 1].strip() or _GOOGLE_ENTRY.match(line))
+    if start not in begun:
+        begun[start] = next(lines[place] for place in range(start, number + 1) if lines[place].strip())
+    return begun[start][0].isspace() or not (lines[number - 1].strip() or _GOOGLE_ENTRY.match(line))
 
 
 def fence_end(lines: list[str], number: int) -> int:
