@@ -40,7 +40,7 @@ _MAX_PACKAGES = 40
 _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
-_IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|([A-Za-z_][\w.]*)(?=\()")  # fmt: skip
+_IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
 _DEFINITION = rb"^[ \t]*(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+%s\b|^[ \t]*%s\s*[:=]"
 _MAX_FILES = 200
 _MAX_NAMES = 40

@@ -26,7 +26,7 @@ _NODE_FRAME = re.compile(r"\s++at \S")
 _PYTHON_FRAME = re.compile(r'\s*+File "[^"]*+", line \d')
 _STATEMENT = re.compile(
     r"\s*+(?:>>> |\.\.\. |\$ |import [\w{*]|from [\w.]++ import\b|(?:async )?+def \w++\(|class \w++[(:]|@\w[\w.]*+(?:\(|\s*+$)|return\b.*[(\[{;]|(?:export )?+(?:const|let|var) [\w{\[]"
-    r"|(?:if|for|while|with|elif|except|async for|async with)\b(?:.*[(\[=<>].*| \w++ in \w++|[^ ]* \w++(?: as \w++)?+):\s*+$|(?:try|else|finally):\s*+$|(?:await )?+[A-Za-z_][\w.\[\]\"']*+(?:: [\w.\[\],|]++)?+ [-+*/|]?+= ?\S|(?:await )?+[A-Za-z_][\w.]*+\(.*\)?;?\s*+$|#\s*include|//|/\*)"
+    r"|(?:if|for|while|with|elif|except|async for|async with)\b(?:[^(\[=<>\n]*+[(\[=<>].*| \w++ in \w++|[^ ]*+ \w++(?: as \w++)?+):\s*+$|(?:try|else|finally):\s*+$|(?:await )?+[A-Za-z_][\w.\[\]\"']*+(?:: [\w.\[\],|]++)?+ [-+*/|]?+= ?\S|(?:await )?+[A-Za-z_][\w.]*+\(|#\s*include|//|/\*)"
 )
 _CODE_END = re.compile(r"(?:[{;]|\}\)?,?|\]\)?,?|\)\s*+\{)\s*+$")
 _DATA = re.compile(r"\s*+(?:[\[{}\]<]|\"[^\"]*+\"\s*+:|\d++[,;|\t])")

@@ -59,7 +59,7 @@ def description(lines: list[str], type_text: str) -> str:
     field = re.match(r"^:\w++\s[^:]++:\s*+(.*)$", first)
     bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})[^-–—:]*+[-:–—]++\s*+(.*)$", first)
     google = re.match(r"^[\w*, ]++(?:\([^)]*+\)\s*+|\s*+):\s++(.*)$", first)
-    dashed = re.match(r"^[*+-]?\s*[\w*`]++\s+(?:--|[–—])\s+(.*)$", first)
+    dashed = re.match(r"^[*+-]?\s*+[\w*`]++\s++(?:--|[–—])\s++(.*)$", first)
     for match in (field, bullet, google, dashed):
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)

@@ -23,14 +23,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LONGEST = 400
 """Characters of a note; a longer one is cut at the end of a sentence."""
 _WARNING = re.compile(r"Deprecat|^(?:RemovedIn|MovedIn)\w*Warning$")
-_WARNS = re.compile(r"(?i)^_*warn\w*deprecat|deprecat\w*warn")
+_WARNS = re.compile(r"(?i)^_*+warn\w*deprecat|^(?>.*?deprecat)\w*warn")
 _OF_PARAMETERS = frozenset(
     "param params parameter parameters arg args argument arguments kwarg kwargs".split()
 )
 _OF_USE = frozenset("positional nonkeyword keyword signature docstring option options deprecators".split())
 """Parts of the names of decorators that speak of a way to call, or of something else altogether."""
 _MESSAGES = ("message", "reason", "msg", "details", "alternative", "instructions", "extra")
-_DIRECTIVE = re.compile(r"^(\s*)\.\.\s+(?:deprecated|legacy)::[ \t]*(.*)$")
+_DIRECTIVE = re.compile(r"^(\s*+)\.\.\s++(?:deprecated|legacy)::[ \t]*+(.*)$")
 _SINCE = re.compile(r"^(?:(?:since |in )?(?:version )?v?\d[\w.]*\w?[.:]?(?:\s+|$))")
 _HINT = re.compile(r"(?i)deprecated|legacy")
 _OPENS = re.compile(r"(?i)^\W*deprecated\b")
@@ -42,7 +42,7 @@ _USE = re.compile(
 _GOES = re.compile(r"(?i)(?:use\b|will be removed|replaced by|renamed)")
 _SUBJECT_GOES = r"(?i)(?:the )?(?:this (?:parameter|argument|keyword|option)|[`*'\"]*{}[`*'\"]*(?: (?:parameter|argument|keyword|option))?) (?:(?:is|was|has been|will be)\b.{{0,12}}(?:deprecated|removed|ignored)|has no effect)"
 """How a directive begins that deprecates the parameter above it, and not one of its values."""
-_BREAKS = re.compile(r"^(?:\\n)+|(?:\\n)+\s*$")
+_BREAKS = re.compile(r"^(?:\\n)++|(?<!\\n)(?:\\n)++\s*+$")
 """Escaped line breaks at the ends of a line of a message."""
 _EMPHASISED = re.compile(r"(?<![*\w])\*(\w+)\*(?!\w)")
 
@@ -193,7 +193,7 @@ def _block(lines: Sequence[str], number: int) -> list[str]:
 
 def _names_any(said: str, parameters: Sequence[str]) -> bool:
     """Whether a text sets off a parameter: `*hash*`, or one of the callable's own in back-ticks."""
-    marked = set(re.findall(r"`+(\w+)`+", said))
+    marked = set(re.findall(r"(?<!`)`++(\w++)`", said))
     return bool(_EMPHASISED.search(said)) or bool(marked & set(parameters))
 
 

@@ -24,7 +24,7 @@ _CUES = (
 _NEAR = 80
 """Characters behind a cue in which the name that it introduces stands."""
 _MARKED = re.compile(
-    r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\([^`]*\)|<[^`]*>)?`+|\{@link \.?([A-Za-z_][\w.]*)|(?<![\w.`])([A-Za-z_][\w.]*\w)(?=\()|'([A-Za-z_][\w.]*)(?:\(\))?'"
+    r"(?<!`)`++[~!]?\.?([A-Za-z_][\w.]*)(?:\([^`]*\)|<[^`]*>)?`+|\{@link \.?([A-Za-z_][\w.]*)|(?<![\w.`])([A-Za-z_][\w.]*\w)(?=\()|'([A-Za-z_][\w.]*)(?:\(\))?'"
     r"|(?<![\w`)])\.([A-Za-z_]\w*)|\*([A-Za-z_]\w*)\*|\"([A-Za-z_][\w.]*)(?:\(\))?\"|(?<![\w.`])([A-Za-z_]\w*(?:\.\w+)+)"
 )
 """What a text sets off as a name: in back-ticks or quotes, with brackets, dotted."""
@@ -45,7 +45,7 @@ def recommended_names(said: str) -> list[str]:
             found.append(plain[1])
         if marked is not None and not _CHAINED.match(said, marked.start(), marked.end() + _NEAR):
             found.append(next(filter(None, marked.groups())))
-    before = re.search(r"`+[~!]?\.?([A-Za-z_][\w.]*)(?:\(\))?`+ (?:should be used )?instead\b", said)
+    before = re.search(r"(?<!`)`++[~!]?\.?([A-Za-z_][\w.]*)(?:\(\))?`++ (?:should be used )?instead\b", said)
     return list(dict.fromkeys(name.strip(".") for name in [*found, *([before[1]] if before else [])]))
 
 
