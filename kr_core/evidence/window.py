@@ -33,6 +33,8 @@ _INHERITED = 0.85
 """What a sentence with a cue has of the worth of the sentence before it."""
 _REACH = 3
 _WORD = 40
+_MESSAGE = 12
+"""Sentences of an error's message that are shown."""
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
@@ -75,6 +77,8 @@ def window(
     """
     far = _FAR_FROM_ASKED if first else _FAR_BESIDE
     all_sentences = _sentences(passage)
+    if passage.what == "message":  # the sentence that says what to do shares no word with what is quoted
+        return list(_runs(all_sentences, range(min(len(all_sentences), _MESSAGE))))
     told = [plain(one) for one in said]
     is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
     worth = _worths(all_sentences, asked)
@@ -142,7 +146,11 @@ def _sentences(passage: Passage) -> list[_Sentence]:
         for number, paragraph in enumerate(paragraphs)
         for sentence in sentences(paragraph)
         if len(sentence) <= _LONGEST
-        and (says_something(sentence) or (not number and not is_pointer(sentence)))
+        and (
+            passage.what == "message"  # where it sends the reader is part of the advice
+            or says_something(sentence)
+            or (not number and not is_pointer(sentence))
+        )
     ]
     if not found_sentences and passage.lead and not is_pointer(passage.lead):
         found_sentences = [_Sentence(shortened(passage.lead, _LONGEST), 0)]

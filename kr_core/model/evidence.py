@@ -75,7 +75,7 @@ class Passage(Value):
     others.
     """
     what: str | None = None
-    """What the symbol is: function, class, property, attribute, constant, field."""
+    """What the symbol is: function, class, property, attribute, constant, field; `message` for what an error says."""
     symbol: str | None = None
     """The dotted name that a user writes: `httpx.Client.get`."""
     parameter: str | None = None

@@ -27,7 +27,8 @@ class IndexedPassage(NamedTuple):
     replaces `text` in the search if `text` contains noise. `words` are further search words that do not occur in the
     passage. `prior` (0-1) says how likely users are to ask for it: public before private, documented before
     undocumented. `data` belongs to the source: JSON values that come back with the passage; `also` in it (other names)
-    and `needed` (a parameter without default) help to rank symbols.
+    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says) is
+    not searched; `PassageIndex.messages` returns it.
     """
 
     kind: str
@@ -75,6 +76,7 @@ _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 
 
 _MOST_NAMED = 2_000
+_MESSAGE = "message"
 
 
 class Hit(NamedTuple):
@@ -191,6 +193,13 @@ class PassageIndex:
         ).fetchall()
         return self.get([int(row[0]) for row in rows])
 
+    def messages(self) -> list[IndexedPassage]:
+        """What errors and warnings say; no search finds these."""
+        rows = self._connection.execute(
+            f"select {_COLUMNS} from passages where symbol is null and kind = ? order by id", (_MESSAGE,)
+        )
+        return [_passage(row) for row in rows]
+
     def parameters_of(self, symbol: str) -> list[Hit]:
         """The passages about the parameters of a symbol."""
         rows = self._connection.execute(
@@ -259,12 +268,12 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.execute("begin")
     size = 0
     names = NameTable()
-    for size, passage in enumerate(passages, start=1):
-        names.add(size, passage)
+    for number, passage in enumerate(passages, start=1):
+        names.add(number, passage)
         connection.execute(
             f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                size,
+                number,
                 *passage[:8],
                 json.dumps(passage.code, ensure_ascii=False),
                 passage.words,
@@ -272,10 +281,13 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
                 json.dumps(passage.data, ensure_ascii=False),
             ),
         )
+        if passage.kind == _MESSAGE:
+            continue
+        size += 1
         connection.execute(
             "insert into postings (rowid, name, lead, body, words, code) values (?,?,?,?,?,?)",
             (
-                size,
+                number,
                 searchable(passage.name),
                 searchable(passage.lead),
                 searchable(passage.text if passage.prose is None else passage.prose),

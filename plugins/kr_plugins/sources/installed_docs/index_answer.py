@@ -27,6 +27,7 @@ from kr_core.toolkit import (
     words,
 )
 from kr_plugins.sources.installed_docs.parameters import with_site
+from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -40,6 +41,12 @@ _PINNED = 4
 _MOST_PROPOSED = 20
 _MENTIONED = 2.5
 """What a parameter counts more that is named beside what takes it."""
+_NEARLY_QUOTED = 0.5
+"""How much of a question a message covers that differs from what is quoted."""
+_BESIDE = 0.45
+"""How much of it any other passage covers at most."""
+_OF_CLASS = 0.6
+"""How much of it the class covers that a quoted message is raised with."""
 _RAISED = 1.5
 """What an error counts more in a question about one."""
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout|Expired|Exit|NotFound)$")
@@ -117,12 +124,46 @@ def answer(
         for passage in _explain(index, found, passage, origin, terms)
     ]
     unresolved = {one.name: one for one in (*named.unresolved, *offered) if isinstance(one, UnresolvedName)}
-    return IndexAnswer(
+    answered = IndexAnswer(
         tuple(shown),
         tuple({passage.title: passage for passage in support}.values()),
         missing,
         tuple(unresolved.values()),
     )
+    return _with_messages(index, parsed, answered, names, origin)
+
+
+def _with_messages(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, names: Sequence[str], origin: Origin
+) -> IndexAnswer:
+    """The answer with the message that a question quotes first, and the class that it is raised with after it."""
+    found = pasted_messages(index, parsed)
+    if not found:
+        return answered
+    exact = found[0].exact
+    said = [
+        _plain(one.passage, origin).model_copy(
+            update={"coverage": 1.0 if exact else _NEARLY_QUOTED, "pinned": exact}
+        )
+        for one in found
+    ]
+    error = found[0].passage.data["error"]
+    raised = look_up(index, error, names) if error else None
+    if raised is not None and not isinstance(raised, UnresolvedName):
+        said += [
+            _plain(hit.passage, origin).model_copy(update={"coverage": _OF_CLASS})
+            for hit in index.get([raised.passage])
+            if hit.passage.kind == "symbol"
+        ]
+    symbols = {passage.symbol for passage in said if passage.symbol}
+    rest = [passage for passage in answered.passages if passage.symbol not in symbols or passage.parameter]
+    if not exact:
+        return answered._replace(passages=(*rest[:1], *said, *rest[1:])[:_SHOWN])
+    rest = [
+        passage.model_copy(update={"pinned": False, "coverage": min(passage.coverage, _BESIDE)})
+        for passage in rest
+    ]
+    return IndexAnswer((*said, *rest)[:_SHOWN], answered.support, ())
 
 
 def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:

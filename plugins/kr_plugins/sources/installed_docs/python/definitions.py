@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
+    from kr_plugins.sources.installed_docs.python.messages import Message
 
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 
@@ -84,3 +85,5 @@ class Module:
     """Names imported as themselves (`from dependency import name as name`), and so offered on purpose."""
     origin: tuple[str, str] | None = None
     """Package URL and version of the dependency that it belongs to; None for the distribution's own."""
+    messages: list[Message] = field(default_factory=list)
+    """What its errors and warnings say."""

@@ -22,6 +22,7 @@ from kr_core.toolkit import read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.messages import messages_of
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class _ModuleReader:
     def read(self, tree: ast.Module) -> None:
         self.module.doc, self.module.doc_line = self.docstring(tree)
         self.statements(tree.body, "")
+        self.module.messages = messages_of(tree)
 
     # -- structure --
 

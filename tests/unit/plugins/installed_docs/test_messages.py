@@ -1,0 +1,209 @@
+"""The messages of errors and warnings in a package's source, and the questions that quote them."""
+
+import asyncio
+import textwrap
+
+import pytest
+
+from kr_core.evidence.summary import compose
+from kr_core.model import ResearchQuery
+from kr_plugins.sources.installed_docs import InstalledDocs
+from kr_plugins.sources.installed_docs.python.messages import message_passages
+
+BOX = {
+    "box/__init__.py": '''\
+        """Boxes, and how things are put into them."""
+
+        from ._put import BoxError, put
+        ''',
+    "box/_put.py": '''\
+        import warnings
+
+        _no_lid_msg = """\\
+        Working without a lid on the box.
+
+        This means that you used something that needs the lid. To solve
+        this, put the lid on with box.close(). See the manual for more.\\
+        """
+
+        class BoxError(Exception):
+            """Raised when a thing does not fit into a box."""
+
+        def put(thing, size, room):
+            """Put a thing into the box."""
+            if size > room:
+                raise BoxError(
+                    f"The thing {thing!r} is larger than the box has room. "
+                    "Use a larger box, or box.cut(thing) before."
+                )
+            if room < 0:
+                raise ValueError("The room of the box %s must not be negative: %d" % (thing, room))
+            warnings.warn("put() without a name for the thing is slow", DeprecationWarning)
+            lid(_no_lid_msg)
+        ''',
+}
+
+
+class Context:
+    """What a source is handed."""
+
+    http = None
+    deadline = 0.0
+
+    def __init__(self, project):
+        self.project = project
+
+    def emit(self, kind, data):
+        """Events are not looked at."""
+
+
+@pytest.fixture
+def ask(tmp_path, install, project):
+    """Asks about the package `box`."""
+    install("box", BOX)
+
+    def asking(question):
+        query = ResearchQuery(
+            framework="box", framework_version="1.2.0", topic="errors", tags=("t",), question=question
+        )
+        found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+        return query, found
+
+    return asking
+
+
+def said(read, source):
+    return [(one.text, one.error, one.where) for one in read(source).messages]
+
+
+@pytest.mark.req("A1")
+def test_the_messages_of_a_module_are_read(read):
+    """Strings that are raised or warned with are kept, holes as dots, with their class and place."""
+    found = read(BOX["box/_put.py"]).messages
+    assert [(one.text, one.error, one.where) for one in found[:3]] == [
+        (
+            "The thing ... is larger than the box has room. Use a larger box, or box.cut(thing) before.",
+            "BoxError",
+            "put",
+        ),
+        ("The room of the box ... must not be negative: ...", "ValueError", "put"),
+        ("put() without a name for the thing is slow", "DeprecationWarning", "put"),
+    ]
+    assert found[3].text.startswith("Working without a lid on the box.\n\nThis means")
+    assert (found[3].error, found[3].line, len(found)) == ("", 3, 4)
+    assert found[0].line == 17
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise ValueError("The size must be positive, not {}".format(n))',
+        'raise ValueError(_("The size must be positive, not %(n)s") % n)',
+        'raise ValueError("The size must be " + "positive, not " + n)',
+        'msg = (f"The size must be "\n    f"positive, not {n}")\nraise ValueError(msg)',
+        'if n:\n    _SIZE = "The size must be positive, not %s"\nraise ValueError(_SIZE % n)',
+        'return ValueError("a", reason=f"The size must be positive, not {n}")',
+        'error = ValueError(f"The size must be positive, not {n}")',
+    ],
+)
+def test_the_ways_to_make_a_message(read, source):
+    """A message is the same however the source puts it together."""
+    function = "def check(n):\n" + textwrap.indent(source, "    ")
+    assert said(read, function) == [("The size must be positive, not ...", "ValueError", "check")]
+
+
+@pytest.mark.req("A1")
+def test_what_is_not_a_message_is_left_out(read):
+    """Short strings, holes alone, other calls and plain constants are not messages."""
+    source = """\
+        TITLE = "A title of the page that is longer than forty characters"
+        def run(n):
+            print("This is printed and never raised by anything")
+            raise ValueError("Too short")
+            raise ValueError(f"{n} {n} {n} {n} {n}")
+            raise KeyError(n)
+            raise
+        """
+    assert said(read, source) == []
+
+
+@pytest.mark.req("A1", "A2")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "box BoxError: The thing 'ball' is larger than the box has room.",
+        "BoxError: The thing 'ball' is larger than the box has room. Use a larger box, or box.cut(thing) before.",
+        (
+            'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    put(ball)\n'
+            "box._put.BoxError: The thing <Ball at 0x7f00> is larger than the box\n has room. Use a larger box"
+        ),
+        "box.MissingRoom: The thing 'ball' is larger than the box has room. Is it?",
+        "Why do I get 'is larger than the box has room' when I put a ball?",
+    ],
+)
+def test_a_quoted_message_is_answered_with_its_advice_and_its_class(ask, question):
+    """The message comes first, with what it says to do and where it stands; the class comes after it."""
+    query, found = ask(question)
+    first, second = found.passages[:2]
+    assert first.title == "BoxError in box._put.put"
+    assert (first.pinned, first.coverage, first.locator) == (True, 1.0, "box/_put.py:17")
+    assert second.symbol == "box.BoxError"
+    summary = " ".join(claim.text for claim in compose(query, [("installed_docs", found)]).summary)
+    assert "Use a larger box, or box.cut(thing) before." in summary
+    assert "Raised when a thing does not fit into a box." in summary
+
+
+@pytest.mark.req("A2")
+def test_the_first_line_of_a_long_message_finds_its_advice(ask):
+    """Of a message of several paragraphs the first line is enough; all of it is shown."""
+    query, found = ask("box RuntimeError: Working without a lid on the box.")
+    assert found.passages[0].title == "Message in box._put"
+    summary = " ".join(claim.text for claim in compose(query, [("installed_docs", found)]).summary)
+    assert "To solve this, put the lid on with box.close()." in summary
+    assert "See the manual for more." in summary
+
+
+@pytest.mark.req("A1")
+def test_a_message_of_another_version_comes_second(ask):
+    """A message that has most of the words in order is shown, but not as what was quoted."""
+    _query, found = ask("ValueError: The room of a box must never be negative: -3")
+    places = [number for number, one in enumerate(found.passages) if one.what == "message"]
+    assert len(places) == 1
+    assert found.passages[places[0]].title == "ValueError in box._put.put"
+    assert not found.passages[places[0]].pinned
+    assert places[0] <= 1
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I put a thing into the box?",
+        "What is the room of the box?",
+        "What does BoxError mean?",
+        "How do I catch BoxError?",
+        "box KeyError: 'ball'",
+        "Note: How do I give a thing a name in the box?",
+    ],
+)
+def test_other_questions_never_meet_a_message(ask, question):
+    """No message is among the passages of a question that quotes none."""
+    _query, found = ask(question)
+    assert all(one.what != "message" for one in found.passages)
+
+
+@pytest.mark.req("Z8")
+def test_messages_are_bounded(read):
+    """However many messages and strings a module has, few are kept, and they are found in bounded time."""
+    many = "".join(
+        f'    raise ValueError("The message of number {n} is one of many")\n' for n in range(7_000)
+    )
+    module = read("def run():\n" + many)
+    notes = []
+    assert len(module.messages) == 6_000
+    assert len(list(message_passages([module, read("", "other", "other.py")], notes))) == 6_000
+    module.messages.append(module.messages[0]._replace(text="One message more than there may be"))
+    assert len(list(message_passages([module], notes))) == 6_000
+    assert notes == ["more than 6,000 error messages, the rest left out"]
+    assert said(read, f'raise ValueError("a long message of words {"x " * 1_000}")') == []
