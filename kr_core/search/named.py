@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier
-from kr_core.search.unknown_names import is_said, nearest_names
+from kr_core.search.called_keywords import called_keywords
+from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_names
 from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class _Resolver:
         self.index = index
         self.kind: QuestionKind = parsed.kind
         self.text = parsed.asking
+        self.whole = parsed.text
         self.names = frozenset(names)
         self.library = frozenset(_plain(name) for name in names)
         self.is_python = "python" in self.library
@@ -167,10 +169,11 @@ class _Resolver:
         plain = self._plain_parameters(meant, owners)
         asked = [each for each in plain if each.identifier.role == "subject"]
         asked += [each for each in meant if self._is_asked(each, meant, owners)]
+        told = {one.name: one for one in (*self._not_taken(chosen), *self._unresolved(meant, owner))}
         return Resolution(
             tuple(_distinct(asked)),
             tuple(_distinct(each for each in (*meant, *plain) if each not in asked)),
-            self._unresolved({each.identifier for each in meant}, owner),
+            tuple(told.values())[:_MOST_UNRESOLVED],
         )
 
     def _meant(
@@ -397,8 +400,25 @@ class _Resolver:
 
     # -- what is not there --
 
-    def _unresolved(self, resolved: set[Identifier], owner: str) -> tuple[UnresolvedName, ...]:
+    def _not_taken(self, chosen: dict[Identifier, NameEntry]) -> Iterator[UnresolvedName]:
+        """The arguments of the question's calls that the library's callables do not take."""
+        named = {one.name: entry for one, entry in chosen.items() if not self.is_foreign(one)}
+        for called, keyword in called_keywords(self.whole):
+            entry = named.get(called)
+            if entry is None or not (self._is_top(called.partition(".")[0]) or self._names_library()):
+                continue
+            taken = self._passage(entry).data.get("keywords")
+            if taken is None or keyword in taken:
+                continue
+            if not any(
+                each.parameter == keyword and each.name == entry.name for each in self.index.named(keyword)
+            ):
+                nearest = nearest_arguments(self.index, entry.name, keyword, taken)
+                yield UnresolvedName(name=f"{called}({keyword})", nearest=nearest)
+
+    def _unresolved(self, meant: Sequence[Resolved], owner: str) -> tuple[UnresolvedName, ...]:
         told = []
+        resolved = {each.identifier for each in meant}
         for one in self.asked:
             name = self._absent(one, owner, beside=bool(resolved)) if one not in resolved else ""
             if name:

@@ -72,5 +72,16 @@ def nearest_names(index: PassageIndex, name: str, beside: Collection[str] = ()) 
     return tuple(dict.fromkeys(name for _near, name in found))[:_MOST_NEAREST]
 
 
+def nearest_arguments(index: PassageIndex, owner: str, name: str, taken: Collection[str]) -> tuple[str, ...]:
+    """What comes nearest to an argument that a callable does not take: its own that are spelled alike, and what takes it."""
+    alike = difflib.get_close_matches(name, sorted(taken), n=1, cutoff=_NEAR)
+    takers = sorted(
+        (each for each in index.named(name) if each.parameter == name and each.standing >= _PUBLIC),
+        key=lambda each: -each.standing,
+    )
+    found = [f"{owner}({one})" for one in alike] + [f"{each.name}({name})" for each in takers]
+    return tuple(dict.fromkeys(found))[:_MOST_NEAREST]
+
+
 def _pairs(word: str) -> list[str]:
     return [word[n : n + 2] for n in range(len(word) - 1)]

@@ -212,6 +212,191 @@ def test_nothing_is_said_of_names_that_are_others(box, question):
     assert box(question).unresolved == ()
 
 
+KEYED = {
+    "keyed/__init__.py": '''\
+        """Things that take arguments by name."""
+        import functools
+        import typing
+
+
+        def fetch(url, **kwargs):
+            """Fetch a page."""
+            with Session() as session:
+                return session.request(url, **kwargs)
+
+        def loose(url, **options):
+            """Take options of which one is looked at."""
+            options.pop("colour", None)
+            return fetch(url, **options)
+
+        def made(**attrs):
+            """Make an option, of a class of your own."""
+            cls = Choice
+
+            def decorator(f):
+                return cls(**attrs)
+
+            return decorator
+
+        @functools.partial
+        def wrapped(url):
+            """Take what a decorator makes of it."""
+
+        class Session:
+            """A session.
+
+            A longer story of it.
+            """
+
+            def __init__(self, expire=True, adapter=None):
+                """Make a session.
+
+                :param expire: Defaults to ``True``. When true, all things expire
+                    after each commit.
+                :param adapter=None: What is asked.
+                """
+
+            def request(self, url, *, timeout=3, skip_blank_lines=True):
+                """Send a request."""
+
+        class Adapter:
+            """What tries again."""
+
+            def __init__(self, max_retries: int = 3):
+                """Make one."""
+
+        class Base:
+            """The base of options."""
+
+            def __init__(self, required=False):
+                """Make one."""
+
+        class Choice(Base):
+            """An option."""
+
+            def __init__(self, values=(), **attrs):
+                super().__init__(**attrs)
+
+        @typing.overload
+        def retry(func: typing.Callable) -> typing.Callable: ...
+
+        @typing.overload
+        def retry(*, sleep: float = 1.0, reraise: bool = False) -> typing.Callable: ...
+
+        def retry(*args, **kw):
+            """Wrap a function.
+
+            :param args: what is handed on
+            :param kw: what is handed on by name
+            """
+
+        def choose(select: str, limit: int = 0) -> list:
+            """Choose tags.
+
+            :param selector: A CSS selector.
+            :param limit: How many are found.
+            :param ghost: Nothing takes this.
+            """
+
+        def pick(select: str, limit: int = 0) -> list:
+            """Pick tags.
+
+            :param selector: A selector of tags.
+            :param limit: How many are picked.
+            """
+
+        class Retrying:
+            """What tries again and again."""
+
+            def copy(self, reraise: bool = True) -> "Retrying":
+                """Copy it.
+
+                :param reraise: Whether the copy raises the last error.
+                """
+        ''',
+}
+
+
+@pytest.fixture
+def keyed(install, project, tmp_path):
+    """Answers questions from the package `keyed`."""
+    install("keyed", KEYED)
+    found = find("keyed", project())
+    index, _notes = open_index(tmp_path / "cache", found.material, lambda _done, _total: None, lambda: False)
+    yield lambda question: answer(index, question, found.names, found.origin)
+    index.close()
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    ("question", "name", "nearest"),
+    [
+        ("What does keyed.fetch(url, max_retries=5) do?", "keyed.fetch(max_retries)", ("keyed.Adapter(max_retries)",)),
+        ("How do I retry with keyed.fetch(url, max_retries=f(x=1))?", "keyed.fetch(max_retries)", ("keyed.Adapter(max_retries)",)),
+        ("keyed.Session(retries=3)", "keyed.Session(retries)", ()),
+        ("Why does `keyed.fetch(url, skip_blank=True)` fail?", "keyed.fetch(skip_blank)", ("keyed.fetch(skip_blank_lines)",)),
+        ("```\nkeyed.made(require=True)\n```\nWhy is it slow?", "keyed.made(require)", ("keyed.made(required)",)),
+        ("keyed.retry(raising=True)", "keyed.retry(raising)", ()),
+    ],
+)  # fmt: skip
+def test_an_argument_that_a_callable_does_not_take_is_said(keyed, question, name, nearest):
+    """Calls are compared with the signature, and with what the callable hands its keywords on to."""
+    told = {one.name: one.nearest for one in keyed(question).unresolved}
+    if "raising" in question:  # what an implementation takes by `**kw` is not certain
+        assert told == {}
+        return
+    assert told[name][: len(nearest)] == nearest
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does keyed.fetch(url, timeout=5) do?",
+        "keyed.made(required=True, values=[1])",
+        "keyed.loose(url, colour=3, odd=4)",
+        "keyed.wrapped(url, odd=4)",
+        "keyed.retry(reraise=True)",
+        "keyed.Session(expire=False)",
+        "print('keyed.fetch(url, max_retries=5)')",
+        "my.fetch(url, max_retries=5)",
+        "keyed.fetch(url == 3, dict(max_retries=5))",
+    ],
+)
+def test_an_argument_that_a_callable_may_take_is_not_missed(keyed, question):
+    """What is handed on, looked at or changed by a decorator may be taken; quotes and other calls are no calls of it."""
+    assert not [one for one in keyed(question).unresolved if "(" in one.name]
+
+
+@pytest.mark.req("A1")
+def test_a_constructor_describes_the_parameters_of_its_class(keyed):
+    """The class has a docstring of its own, and `name=default` in a field names the parameter."""
+    (first, *_rest) = keyed("What does expire do in keyed.Session?").passages
+    assert first.title == "keyed.Session(expire)"
+    assert first.lead.startswith("Defaults to ``True``. When true, all things expire after each commit.")
+    (first, *_rest) = keyed("What does adapter do in keyed.Session?").passages
+    assert (first.title, first.lead) == ("keyed.Session(adapter)", "What is asked.")
+
+
+@pytest.mark.req("A1")
+def test_the_parameters_of_overloads_are_those_of_the_callable(keyed):
+    """A callable that takes anything takes what its overloads name, before another's parameter of that name."""
+    (first, *_rest) = keyed("in keyed.retry, what does reraise do").passages
+    assert (first.title, first.default) == ("keyed.retry(reraise)", "False")
+
+
+@pytest.mark.req("A1")
+def test_a_docstring_alone_makes_no_parameter(keyed):
+    """A name that the signature lacks is not a parameter, but for the one whose place says which is meant."""
+    titles = {
+        one.title
+        for question in ("keyed.choose ghost selector", "keyed.pick(select)")
+        for one in keyed(question).passages
+    }
+    assert "keyed.pick(select)" in titles
+    assert titles.isdisjoint({"keyed.choose(ghost)", "keyed.choose(selector)", "keyed.pick(selector)"})
+
+
 @pytest.mark.req("A14")
 def test_names_that_the_asker_expects_are_looked_up(box):
     """Those that exist compete, those that do not are told, and those of other modules are left alone."""

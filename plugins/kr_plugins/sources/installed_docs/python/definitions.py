@@ -56,6 +56,12 @@ class Definition:
     deprecated: Deprecation | None = None
     forwards: str | None = None
     """The callable to which a function passes its `**kwargs` on."""
+    passes: tuple[str, ...] = ()
+    """All callables to which it passes its `**kwargs` on, where it does nothing else with them."""
+    wrapped: bool = False
+    """A decorator may change what it takes."""
+    overloads: frozenset[str] = frozenset()
+    """The parameters of all its overloads."""
     fields: bool = False
     """A class whose annotated attributes are what its constructor takes."""
     value: str | None = None

@@ -14,6 +14,7 @@ import tokenize
 import warnings
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from kr_core.toolkit import read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.keywords import passed_on
 from kr_plugins.sources.installed_docs.python.messages import messages_of
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
 
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTANT_LIMIT = 600
 _NOT_A_FIELD = re.compile(r"[\"']?(?:[\w.]+\.)?(?:ClassVar\b|KW_ONLY\b)")
+_TRANSPARENT = frozenset(
+    """abstractmethod array_function_dispatch asynccontextmanager cache cached_property classmethod contextmanager deprecated doc final
+    lru_cache overload override property set_module staticmethod Appender Substitution""".split()
+)
+"""Decorators that leave the parameters of a function as they are."""
 _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
@@ -102,6 +109,8 @@ class _ModuleReader:
         self.text = SourceText(text)
         self.package = module.name if is_package else module.name.rpartition(".")[0]
         self.overloads: set[str] = set()
+        self.overloaded: defaultdict[str, dict[str, Parameter]] = defaultdict(dict)
+        """The parameters of the overloads of each name."""
         self.members: defaultdict[str, list[str]] = defaultdict(list)
         """The definitions below each prefix, such as `Class.`."""
 
@@ -135,6 +144,7 @@ class _ModuleReader:
 
         Overloads count only where there is nothing else, as in a stub.
         """
+        self.overloads_of(definition, overload=overload)
         known = self.module.definitions.get(definition.qualname)
         if known is None and len(self.module.definitions) >= _MAX_DEFINITIONS:
             return
@@ -156,6 +166,28 @@ class _ModuleReader:
                 self.overloads.add(definition.qualname)
             else:
                 self.overloads.discard(definition.qualname)
+
+    def overloads_of(self, definition: Definition, *, overload: bool) -> None:
+        """Note what an overload takes, and give it to the implementation that takes anything."""
+        met = self.overloaded[definition.qualname] if overload else self.overloaded.get(definition.qualname)
+        if overload and met is not None:
+            for parameter in definition.parameters:
+                known = met.get(parameter.name)
+                if known is None or known.default in {None, "..."}:
+                    met[parameter.name] = parameter
+            stub = self.module.definitions.get(definition.qualname)
+            for one in (definition, stub):
+                if one is not None:
+                    one.overloads = frozenset(met)
+        elif met:
+            definition.overloads = frozenset(met)
+            if any(parameter.star == "**" for parameter in definition.parameters):
+                names = {parameter.name for parameter in definition.parameters}
+                definition.parameters += [
+                    replace(parameter, required=False)
+                    for name, parameter in met.items()
+                    if name not in names and not parameter.star
+                ][:_MAX_PARAMETERS]
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Definition:
         doc, doc_line = self.docstring(node)
@@ -179,6 +211,8 @@ class _ModuleReader:
             self.text.segment(node.returns) if node.returns else None,
             deprecated=deprecation.of_function(node, doc, names, self.text),
             forwards=_forwards(node),
+            passes=passed_on(node),
+            wrapped=not decorators <= _TRANSPARENT,
         )
 
     def deprecated_parameters(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
+from kr_plugins.sources.installed_docs.python.keywords import keywords_of
 from kr_plugins.sources.installed_docs.python.references import Links
 from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
@@ -36,6 +37,7 @@ _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
 _MAX_TEXT = 6000
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
+_MOST_BASES = 8
 _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
 _MAX_LINES = 500
@@ -195,6 +197,7 @@ class _Maker:
                     if parameter.source
                 ],
                 "returns": definition.returns,
+                **self.keywords(definition),
                 "aliases": list(naming.also),
                 "public": naming.public,
                 "see": self.links.see(module, definition),
@@ -324,16 +327,18 @@ class _Maker:
     def parameters(
         self, module: Module, definition: Definition, naming: PublicName, prior: float
     ) -> Iterator[IndexedPassage]:
-        documented = {
-            entry.name.lstrip("*"): entry for entry in (definition.doc.parameters if definition.doc else ())
-        }
+        documented = _documented(module, definition)
         signature = {parameter.name: parameter for parameter in definition.parameters}
         pointed = self.links.targets(module, definition) if not documented else []
-        for name, entry in documented.items():
-            assert definition.doc is not None
+        misnamed = _misnamed(list(documented), definition)
+        for said, (entry, written) in documented.items():
+            assert written.doc is not None
+            name = misnamed.get(said, said)
             parameter = signature.pop(name, None)
-            lines = definition.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
-            doc = _ParameterDoc.of(lines, definition.doc_line + entry.line, entry.type_text)
+            if parameter is None and _takes_no_other(definition):
+                continue
+            lines = written.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
+            doc = _ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text)
             yield self.parameter(module, definition, naming, name, parameter, doc, prior)
         for name, parameter in signature.items():
             if parameter.doc is not None:  # a field with a docstring of its own
@@ -373,6 +378,39 @@ class _Maker:
             if parameter.name not in own and not parameter.star:
                 site = site_of(definition, naming, parameter)
                 self.pointers[self.names.of(target).name, parameter.name].append(site)
+
+    def keywords(self, definition: Definition) -> dict[str, list[str]]:
+        """The arguments that a public callable takes by name, where they are known for certain."""
+        if definition.kind not in {"function", "class"} or not self.names.of(definition).public:
+            return {}
+        taken = keywords_of(definition, self.taker)
+        return {} if taken is None else {"keywords": sorted(taken)}
+
+    def taker(self, definition: Definition, name: str) -> Definition | None:
+        """What a name means that takes the arguments of a function or class; of a class, its constructor."""
+        module = self.modules[definition.module]
+        if definition.kind == "class":
+            return self.inherited(definition, name)
+        owner = self.owner(module, definition)
+        head, _dot, rest = name.partition(".")
+        if owner is not None and owner.kind == "class" and head in {"self", "cls"}:
+            return self.inherited(owner, rest)
+        if owner is not None and owner.kind == "class" and head == "super":
+            return self.inherited(owner, rest, above=True)
+        return self.links.find(module, name)
+
+    def inherited(self, cls: Definition, name: str, *, above: bool = False) -> Definition | None:
+        """A member of a class or of the first of its bases that has it; None where a base before it is not known."""
+        for _step in range(_MOST_BASES):
+            own = self.modules[cls.module].definitions.get(f"{cls.qualname}.{name}")
+            if own is not None and not above:
+                return own
+            above = False
+            bases = [self.names.resolve(cls.module, base) for base in cls.bases[:1]]
+            if len(cls.bases) != 1 or bases[0] is None:
+                return None
+            cls = bases[0]
+        return None
 
     def parameter(
         self, module: Module, definition: Definition, naming: PublicName, name: str, parameter: Parameter | None,
@@ -416,6 +454,42 @@ class _Maker:
                 **({"replacement": said.instead} if said and said.instead else {}),
             },
         )
+
+
+def _documented(
+    module: Module, definition: Definition
+) -> dict[str, tuple[docstrings.DocumentedParameter, Definition]]:
+    """The parameters that a docstring describes, with what it belongs to: a class's own, or its constructor's."""
+    found = {}
+    constructors = ("__init__", "__new__") if definition.kind == "class" else ()
+    for name in (*constructors, ""):
+        one = module.definitions.get(f"{definition.qualname}.{name}") if name else definition
+        for entry in one.doc.parameters if one is not None and one.doc is not None else ():
+            assert one is not None
+            found[entry.name.lstrip("*")] = entry, one
+    return found
+
+
+def _misnamed(documented: Sequence[str], definition: Definition) -> dict[str, str]:
+    """The parameter that a docstring calls by another name: the only one, and in the same place among the others."""
+    taken = [parameter.name for parameter in definition.parameters if not parameter.star]
+    places = {name: number for number, name in enumerate(taken)}
+    missing = [name for name in taken if name not in documented]
+    stars = {parameter.name for parameter in definition.parameters if parameter.star}
+    others = [name for name in documented if name not in places and name not in stars]
+    if definition.kind != "function" or len(taken) < 2 or len(missing) != 1 or len(others) != 1:
+        return {}
+    return {others[0]: missing[0]} if documented.index(others[0]) == places[missing[0]] else {}
+
+
+def _takes_no_other(definition: Definition) -> bool:
+    """Whether a function takes by name nothing but what its signature names."""
+    return (
+        definition.kind == "function"
+        and bool(definition.parameters)
+        and not definition.wrapped
+        and not any(parameter.star for parameter in definition.parameters)
+    )
 
 
 def _described(definition: Definition, name: str) -> _ParameterDoc:

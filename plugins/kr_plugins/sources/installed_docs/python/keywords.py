@@ -1,0 +1,107 @@
+"""Which arguments a callable takes by name, its own and those that it passes on."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kr_plugins.sources.installed_docs.python.definitions import Definition
+
+    Find = Callable[[Definition, str], Definition | None]
+
+_MOST_STEPS = 6
+_MOST_NODES = 20_000
+
+
+def keywords_of(definition: Definition, find: Find) -> frozenset[str] | None:
+    """The arguments that a callable takes by name; None where that is not certain.
+
+    Args:
+        definition: a function or class.
+        find: what a dotted name means in a function or class; of a class, `__init__` means its own constructor alone.
+    """
+    return _taken(definition, find, _MOST_STEPS)
+
+
+def _taken(definition: Definition, find: Find, steps: int) -> frozenset[str] | None:
+    if definition.kind == "class":
+        constructor = find(definition, "__init__")
+        own = find(definition, "__new__")
+        if constructor is None or own is not None:
+            return None
+        return _taken(constructor, find, steps)
+    if definition.kind != "function" or definition.wrapped or not steps:
+        return None
+    found = {one.name for one in definition.parameters if not one.star} | definition.overloads
+    if not any(one.star == "**" for one in definition.parameters):
+        return frozenset(found)
+    for name in definition.passes:
+        target = find(definition, name)
+        more = _taken(target, find, steps - 1) if target is not None and target is not definition else None
+        if more is None:
+            return None
+        found |= more
+    return frozenset(found) if definition.passes else None
+
+
+def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """The callables to which a function passes its `**kwargs`; none where it does anything else with them.
+
+    A local name counts as what it is assigned: `with Session() as session: session.get(**kwargs)` passes them to
+    `Session.get`.
+    """
+    if node.args.kwarg is None:
+        return ()
+    star = node.args.kwarg.arg
+    found: list[str] = []
+    used = 0
+    local: dict[str, set[str]] = {}
+    for number, each in enumerate(ast.walk(node)):
+        if number > _MOST_NODES:
+            return ()
+        used += isinstance(each, ast.Name) and each.id == star
+        for name, value in _bound(each):
+            local.setdefault(name, set()).add(value)
+        if isinstance(each, ast.Call):
+            found += [
+                _dotted(each.func)
+                for one in each.keywords
+                if one.arg is None and isinstance(one.value, ast.Name) and one.value.id == star
+            ]
+    if used != len(found):
+        return ()
+    meant = [_meant(name, local) for name in dict.fromkeys(found)]
+    return tuple(name for name in meant if name) if all(meant) else ()
+
+
+def _meant(name: str, local: dict[str, set[str]]) -> str:
+    head, dot, rest = name.partition(".")
+    values = local.get(head)
+    if values is None:
+        return name
+    return f"{next(iter(values))}{dot}{rest}" if len(values) == 1 and "" not in values else ""
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The local names that a statement binds, with the name of the class or callable; empty where it is another value."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, _dotted(node.value)
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars.id, _dotted(node.context_expr)
+    elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        yield node.target.id, ""
+
+
+def _dotted(node: ast.expr) -> str:
+    """A dotted name, or that of what is called; of `super().__init__` that begins with `super`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = _dotted(node.value)
+        return f"{head}.{node.attr}" if head else ""
+    return _dotted(node.func) if isinstance(node, ast.Call) else ""
