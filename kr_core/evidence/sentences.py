@@ -24,6 +24,7 @@ _HEADING = re.compile(
 """A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
 _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
 """A directive whose text is about earlier versions or other places."""
+_CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
 
 
 def sentences(text: str) -> list[str]:
@@ -61,7 +62,9 @@ def documentation(passage: Passage) -> str:
     if passage.signature:
         documented = [start for start, _line in passage.lines][1:]
         skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1
-        if passage.what == "class":
+        if passage.what == "class" and documented and _CONSTRUCTOR.match(lines[documented[0]]):
+            skip = documented[1] if len(documented) > 1 else len(lines)
+        elif passage.what == "class":
             skip = max(
                 [skip, *(start for start in documented[:1] if not passage.parameters), *documented[1:2]]
             )

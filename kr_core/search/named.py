@@ -46,6 +46,8 @@ _MOST_WORDS = 40
 _PLAIN_WORTH = 4.9
 """Below this standing a name is not public, or not documented."""
 _PARAMETER_BONUS = 0.6
+_OWN, _TAKEN_OVER = 10, 8
+"""What an owner counts that defines a member itself, and one that takes it over."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -327,15 +329,15 @@ class _Resolver:
 
     def _shared_owners(self, symbols: dict[Identifier, list[_Candidate]]) -> Counter[str]:
         """In how many names' meanings each owner occurs: two names in one question take the owner that they share."""
-        counted = Counter(
-            owner
-            for one, found in symbols.items()
-            if one.role == "subject"
-            for owner in {each.entry.name.rpartition(".")[0] for each in found}
-        )
+        counted: Counter[str] = Counter()
+        for one, found in symbols.items():
+            owners = {(each.entry.name.rpartition(".")[0], each.entry.own) for each in found}
+            for owner in {owner for owner, _own in owners} if one.role == "subject" else ():
+                counted[owner] += _OWN if (owner, True) in owners else _TAKEN_OVER
         for one in symbols:  # what takes a parameter that is named
             if "." not in one.name:
-                counted.update({each.name for each in self.index.named(one.name) if each.parameter})
+                takers = {each.name for each in self.index.named(one.name) if each.parameter}
+                counted.update(dict.fromkeys(takers, _OWN))
         return counted
 
     def _best(self, found: Sequence[_Candidate], shared: Counter[str]) -> NameEntry:

@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 
 from kr_core.evidence.citations import holds
+from kr_core.evidence.sentences import documentation
 from kr_core.evidence.summary import compose
 from kr_core.evidence.verification import verify
 from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score
@@ -260,6 +261,18 @@ def test_a_section_whose_heading_is_the_question_is_quoted_from_its_beginning(ti
     text = f"## {title}\n\n1. Find the last good tag.\n2. Deploy it.\n\nNever set a timeout by hand.\n"
     one = Passage(text=text, url="file:note.md", title=title, lead=STEPS, kind="section", coverage=0.9)
     assert [claim.text for claim in draft_of(one).summary] == said
+
+
+@pytest.mark.req("A5")
+@pytest.mark.parametrize("said", ["", "A box with room."])
+def test_the_signature_of_a_constructor_is_not_prose(said):
+    """A class is told with its documentation, and without it with nothing."""
+    head = "class Box(Base):\ndef __init__(\n    self,\n    sleep: Callable[[int], None] = sleep,\n) -> None:"
+    passage = SYMBOL.model_copy(update={
+        "text": f"{head}\n{said}".rstrip(), "signature": "class Box(Base):", "what": "class", "parameters": (("sleep", "sleep"),),
+        "lines": ((0, 30), (1, 31), *([(5, 40)] if said else [])),
+    })  # fmt: skip
+    assert documentation(passage) == said
 
 
 def test_text_without_sentences_that_is_cut_says_so():

@@ -234,6 +234,8 @@ def _passage(found: RankedPassage, terms: Sequence[Term], origin: Origin) -> Pas
             symbols.index(found.named) if found.named in symbols else closest_name(symbols, terms)
         )
         base = _at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
+        if chosen["symbol"] == found.named and chosen["source"] == indexed.data["site"]["source"]:
+            base = base.model_copy(update={"symbol": found.named})
     else:
         base = _plain(indexed, origin)
     also = tuple(dict.fromkeys([*base.also, *(name for name in found.also if name != base.symbol)]))

@@ -212,6 +212,99 @@ def test_nothing_is_said_of_names_that_are_others(box, question):
     assert box(question).unresolved == ()
 
 
+ROOTED = {
+    "rooted/__init__.py": '''\
+        """Models, and tables."""
+
+        from rooted.models import Base, Rooty
+        from rooted.joins import merge
+        from rooted.tables import Table
+
+        __all__ = ("Late", "Base", "Rooty", "Table", "merge")
+
+        def __getattr__(name):
+            if name == "Late":
+                from .late import Late as late
+                return late
+            raise AttributeError(name)
+        ''',
+    "rooted/late.py": '''\
+        class Late:
+            """What is imported when it is asked for."""
+        ''',
+    "rooted/models.py": '''\
+        class Base:
+            """A model of a thing."""
+
+            def validate(self):
+                """Validate the values of a model."""
+
+            def construct(self, **values):
+                """Construct a model from values that are trusted."""
+
+        class Rooty(Base):
+            """A model of one value."""
+
+            def construct(self, root):
+                """Construct a model from one value, without any check of it."""
+        ''',
+    "rooted/joins.py": '''\
+        def merge(left, right, how: str = "inner"):
+            """Merge two tables.
+
+            Args:
+                left: One table.
+                right: The other table.
+                how: Which rows of the two tables stay.
+            """
+        ''',
+    "rooted/tables.py": '''\
+        class Table:
+            """A table of rows."""
+
+            def merge(self, right, how: str = "inner"):
+                """Merge with another table.
+
+                Args:
+                    right: The other table.
+                    how: Which rows of the two tables stay.
+                """
+        ''',
+}
+
+
+@pytest.fixture
+def rooted(install, project, tmp_path):
+    """Answers questions from the package `rooted`."""
+    install("rooted", ROOTED)
+    found = find("rooted", project())
+    index, _notes = open_index(tmp_path / "cache", found.material, lambda _done, _total: None, lambda: False)
+    yield lambda question: answer(index, question, found.names, found.origin)
+    index.close()
+
+
+@pytest.mark.req("A1")
+def test_two_names_take_the_owner_that_defines_both(rooted):
+    """A class that takes one of them over is not meant."""
+    told = rooted("difference between validate and construct in rooted")
+    assert _pinned(told) == ["rooted.Base.validate", "rooted.Base.construct"]
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize("name", ["Table.merge", "rooted.merge"])
+def test_a_parameter_goes_by_the_name_that_was_asked_for(rooted, name):
+    """Of copies in two files the one that the question names leads, not the one whose text is quoted."""
+    first = rooted(f"default of how in {name}").passages[0]
+    symbol = f"rooted.{name.removeprefix('rooted.')}"
+    assert (first.title, first.symbol, first.default) == (f"{symbol}(how)", symbol, '"inner"')
+
+
+@pytest.mark.req("A1")
+def test_what_a_package_imports_late_goes_by_its_short_name(rooted):
+    """`__getattr__` of a package imports names when they are asked for."""
+    assert rooted("What is Late?").passages[0].symbol == "rooted.Late"
+
+
 KEYED = {
     "keyed/__init__.py": '''\
         """Things that take arguments by name."""

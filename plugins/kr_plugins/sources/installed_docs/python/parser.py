@@ -125,6 +125,8 @@ class _ModuleReader:
         for position, statement in enumerate(body):
             if isinstance(statement, _FUNCTION):
                 self.add(self.function(statement, prefix), overload=_is_overload(statement))
+                if not prefix and statement.name == "__getattr__":
+                    self.late_imports(statement)
             elif isinstance(statement, ast.ClassDef):
                 self.class_(statement, prefix)
             elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
@@ -339,6 +341,16 @@ class _ModuleReader:
                 self.module.imports[alias.asname or alias.name] = (source, alias.name)
                 if alias.asname == alias.name:
                     self.module.reexported.add(alias.name)
+
+    def late_imports(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """What a module's `__getattr__` imports under its own name, when somebody asks for it."""
+        asked = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
+        known = dict(self.module.imports)
+        for each in ast.walk(node):
+            if isinstance(each, ast.ImportFrom):
+                named = [ast.alias(one.name) for one in each.names if one.name in asked]
+                self.import_(ast.ImportFrom(each.module, named, each.level))
+        self.module.imports.update(known)
 
     # -- what a node says of itself --
 
