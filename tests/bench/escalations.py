@@ -18,7 +18,7 @@ from harness import LEFT_OUT, ROOT, Limit, Measured, figure
 from waiting_cases import put
 
 sys.path.insert(0, str(ROOT / "tests"))  # for the server
-import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
+from support import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
 
 from kr_core import Pipeline, Question
 from kr_core.escalation.repository import CaseRepository

@@ -6,7 +6,7 @@ import sys
 
 import httpx
 import pytest
-from support import Bench, Given, found
+from support.projects import Bench, Given, found
 
 from kr_core import Finding, Outcome
 from kr_core.testing import FaultySource, FaultyTransport, NetworkFault, SourceFault, __all__

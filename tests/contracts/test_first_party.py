@@ -7,17 +7,17 @@ from typing import ClassVar
 
 import httpx
 import pytest
-from collector import collecting
-from github_server import REPOSITORY, TOKEN, github_server
-from inbox_page import OnPage
-from loopback import Server
 from mcp.server import MCPServer
-from model_files import make_model
-from model_server import ANSWER
-from services import INFO, LIBRARY, SNIPPET
-from support import PARCEL, QUESTION, install, make_environment
-from support import TEXT as HANDBOOK
-from webpages import SEARCH, Web
+from support.collector import collecting
+from support.github_server import REPOSITORY, TOKEN, github_server
+from support.inbox_page import OnPage
+from support.loopback import Server
+from support.model_files import make_model
+from support.model_server import ANSWER
+from support.projects import PARCEL, QUESTION, install, make_environment
+from support.projects import TEXT as HANDBOOK
+from support.services import INFO, LIBRARY, SNIPPET
+from support.webpages import SEARCH, Web
 
 from kr_core import Passage, Question, ResearchResult
 from kr_core.escalation.page_url import present

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support import (  # type: ignore[import-not-found]  # tests are not a package, and have no types
+from support.projects import (  # type: ignore[import-not-found]  # tests are not a package, and have no types
     shared_folder,
 )
 

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from fast_index import is_current, opened
+from support.fast_index import is_current, opened
 
 from kr_core.errors import StorageError
 from kr_core.search.documents.document_search import search

@@ -10,7 +10,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from support import PARCEL, Bench, Done, install, make_environment
+from support.projects import PARCEL, Bench, Done, install, make_environment
 
 from kr_core.cli import main
 

@@ -4,8 +4,8 @@ import json
 import sys
 
 import pytest
-from claude_program import claude, environment
-from model_server import ANSWER, LIMITED, PROSE, Fails, Says, model_server
+from support.claude_program import claude, environment
+from support.model_server import ANSWER, LIMITED, PROSE, Fails, Says, model_server
 
 QUESTION = "Which session store should we use?"
 KEY = "sk-test-" + "a1b2c3d4" * 4

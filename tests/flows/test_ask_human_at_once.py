@@ -10,8 +10,8 @@ import threading
 from collections import Counter
 
 import pytest
-from agents import QUESTION, project
-from asked import Says, kinds, record, said, service
+from support.agents import QUESTION, project
+from support.asked import Says, kinds, record, said, service
 
 from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import load

@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 import pytest
-from agents import QUESTION, UNSURE, answer, project, prompts
+from support.agents import QUESTION, UNSURE, answer, project, prompts
 
 pytestmark = pytest.mark.req("H3", "H4")
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from agents import QUESTION, UNSURE, answer, project, prompts
-from terminals import Terminal
+from support.agents import QUESTION, UNSURE, answer, project, prompts
+from support.terminals import Terminal
 
 pytestmark = pytest.mark.req("H3", "H4")
 

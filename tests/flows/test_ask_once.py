@@ -6,7 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asked import Says, record, said, service
+from support.asked import Says, record, said, service
 
 from kr_core import HumanResponse, Question
 

@@ -5,7 +5,7 @@ import sys
 import threading
 
 import pytest
-from asked import Says, record, said, service
+from support.asked import Says, record, said, service
 
 from kr_core import ConfigError, HumanResponse, Question, RequestError
 

@@ -8,9 +8,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from embedded import RESEARCH, Shelf, cancelled, cancelled_while_busy
-from heartbeat import heartbeats
-from support import QUESTION, Given, forever, found
+from support.embedded import RESEARCH, Shelf, cancelled, cancelled_while_busy
+from support.heartbeat import heartbeats
+from support.projects import QUESTION, Given, forever, found
 
 from kr_core import Pipeline
 from kr_core.testing.watchers import watched

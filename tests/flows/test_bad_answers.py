@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from asked import Says, record, said, service
+from support.asked import Says, record, said, service
 
 from kr_core import ConfigError, HumanResponse, Question
 from kr_core.plugin import Reply

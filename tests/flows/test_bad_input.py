@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import yaml
-from support import PARCEL, Given, found, install
+from support.projects import PARCEL, Given, found, install
 
 ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
 

@@ -13,9 +13,9 @@ import time
 from importlib import import_module
 
 import pytest
-from loopback import serving
-from services import Context7
-from support import QUESTION
+from support.loopback import serving
+from support.projects import QUESTION
+from support.services import Context7
 
 from kr_core.config import load, trust_store
 from kr_core.plugin import Finding, Outcome, Rate

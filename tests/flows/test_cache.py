@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 import yaml
-from support import DAY, Given, found, install
+from support.projects import DAY, Given, found, install
 
 from kr_core import Event
 from kr_core.research.maintenance import last_uses

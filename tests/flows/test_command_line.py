@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support import install
+from support.projects import install
 
 QUESTION = "How do I set the timeout of a parcel?"
 ASK = ("research", QUESTION, "--framework", "parcel")

@@ -3,9 +3,9 @@
 import threading
 
 import pytest
-from loopback import serving
-from services import LIBRARY, Context7
-from support import QUESTION
+from support.loopback import serving
+from support.projects import QUESTION
+from support.services import LIBRARY, Context7
 
 CONFIGURED = """
 knowledge_research: {{sources: [context7], fallback_if_mcp_unavailable: off{more}}}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support import install
+from support.projects import install
 
 from kr_core.config.schema import NO_EFFECT
 

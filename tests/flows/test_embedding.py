@@ -6,8 +6,8 @@ import asyncio
 import threading
 
 import pytest
-from embedded import RESEARCH, Shelf
-from support import DAY, QUESTION, Given, forever, found
+from support.embedded import RESEARCH, Shelf
+from support.projects import DAY, QUESTION, Given, forever, found
 
 from kr_core import ConfigError, Finding, Outcome, Pipeline, StorageError
 from kr_plugins.journals.sqlite.journal import SQLite

@@ -5,7 +5,7 @@ import json
 
 import openai
 import pytest
-from loopback import Answer, Server
+from support.loopback import Answer, Server
 
 from kr_core.cli import main
 

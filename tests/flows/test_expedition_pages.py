@@ -4,10 +4,10 @@ import asyncio
 import threading
 
 import pytest
-from browser import chromium, faults, keep, tab
-from expeditions import PAGES, QUERY, Library, research
-from inbox_page import TOKEN, elements, served, words
-from support import Bench
+from support.browser import chromium, faults, keep, tab
+from support.expeditions import PAGES, QUERY, Library, research
+from support.inbox_page import TOKEN, elements, served, words
+from support.projects import Bench
 
 from kr_core import Expeditions
 from kr_core.expedition import provenance

@@ -5,8 +5,8 @@ import io
 from typing import get_type_hints
 
 import pytest
-from expeditions import ENDINGS, PAGES, QUERY, Library, all_of, of, research
 from rich.console import Console
+from support.expeditions import ENDINGS, PAGES, QUERY, Library, all_of, of, research
 
 import kr_core
 from kr_core import EVENTS, ConfigError, Expeditions

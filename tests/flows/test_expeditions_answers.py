@@ -1,7 +1,7 @@
 """Whether what an expedition has found answers its question, and what is said where it does not."""
 
 import pytest
-from expeditions import Library, research
+from support.expeditions import Library, research
 
 
 @pytest.mark.req("E2", "E5")

@@ -1,7 +1,7 @@
 """Sources of an expedition that disagree: what is a contradiction, and how it is kept and shown."""
 
 import pytest
-from expeditions import Library, of, research
+from support.expeditions import Library, of, research
 
 from kr_core import Expeditions
 from kr_core.expedition import provenance

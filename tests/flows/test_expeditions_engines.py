@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from expeditions import Library, of, research
-from support import Given
+from support.expeditions import Library, of, research
+from support.projects import Given
 
 from kr_core import Finding
 

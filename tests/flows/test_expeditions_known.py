@@ -1,7 +1,7 @@
 """What expeditions have found and people have noted, when it is asked for again: by another expedition, and by research."""
 
 import pytest
-from expeditions import PAGES, Library, of, research
+from support.expeditions import PAGES, Library, of, research
 
 from kr_core import ConfigError, Expeditions
 from kr_core.expedition import provenance

@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from expeditions import Library, of, research
-from support import install, make_environment
+from support.expeditions import Library, of, research
+from support.projects import install, make_environment
 
 from kr_core import Expeditions
 from kr_core.expedition import provenance

@@ -5,8 +5,8 @@ import time
 from contextlib import aclosing
 
 import pytest
-from expeditions import QUERY, Library, all_of, research, resume
-from support import Bench, Given, forever
+from support.expeditions import QUERY, Library, all_of, research, resume
+from support.projects import Bench, Given, forever
 
 from kr_core import ConfigError, Expeditions
 from kr_core.expedition import provenance

@@ -8,8 +8,8 @@ from collections import Counter
 from contextlib import aclosing
 
 import pytest
-from expeditions import QUERY, Library, of, research, resume
-from model_server import NO_QUOTA, NOTHING, Raw, Says, model_server
+from support.expeditions import QUERY, Library, of, research, resume
+from support.model_server import NO_QUOTA, NOTHING, Raw, Says, model_server
 
 from kr_core import ConfigError, Expeditions
 

@@ -1,8 +1,8 @@
 """Expeditions under pages that give instructions, passages of every kind and arguments that are wrong."""
 
 import pytest
-from expeditions import ENDINGS, QUERY, Library, research
-from support import Given
+from support.expeditions import ENDINGS, QUERY, Library, research
+from support.projects import Given
 
 from kr_core import ConfigError, Finding, Passage
 

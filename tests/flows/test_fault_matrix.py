@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import httpx
 import pytest
-from patience import in_time
-from support import Bench, found, passage
+from support.patience import in_time
+from support.projects import Bench, found, passage
 
 from kr_core import Finding, Outcome
 

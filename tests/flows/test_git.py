@@ -9,7 +9,7 @@ import sys
 from datetime import date, timedelta
 
 import pytest
-from support import QUESTION, Given, found
+from support.projects import QUESTION, Given, found
 
 IDENTITY = {
     f"GIT_{who}_{what}": "ada@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from support import QUESTION, install
+from support.projects import QUESTION, install
 
 pytestmark = pytest.mark.req("P1")
 

@@ -6,10 +6,10 @@ import string
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asked import Says, said
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from inbox_page import QUESTION, TOKEN, UNSURE, served
+from support.asked import Says, said
+from support.inbox_page import QUESTION, TOKEN, UNSURE, served
 
 pytestmark = pytest.mark.req("H2", "I3")
 

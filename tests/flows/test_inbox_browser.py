@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from asked import Says, said
-from browser import chromium, faults, keep, tab
-from inbox_page import QUESTION, TOKEN, UNSURE, served
+from support.asked import Says, said
+from support.browser import chromium, faults, keep, tab
+from support.inbox_page import QUESTION, TOKEN, UNSURE, served
 
 pytestmark = pytest.mark.req("I3", "H2")
 

@@ -7,8 +7,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from asked import Says, said
-from inbox_page import QUESTION, TOKEN, UNSURE, elements, served, words
+from support.asked import Says, said
+from support.inbox_page import QUESTION, TOKEN, UNSURE, elements, served, words
 
 from kr_core import RequestError
 

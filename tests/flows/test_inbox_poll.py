@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from agents import QUESTION, SURE, UNSURE, project
-from boards import age
+from support.agents import QUESTION, SURE, UNSURE, project
+from support.boards import age
 
 from kr_core import KnowledgeRouterService
 

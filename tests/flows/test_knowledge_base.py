@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from support import DAY, Given, found
+from support.projects import DAY, Given, found
 
 from kr_core import Finding
 from kr_core.research.maintenance import check

@@ -1,7 +1,7 @@
 """The look-up decision, taken by a plugin in the place of KR's own."""
 
 import pytest
-from support import Given, found
+from support.projects import Given, found
 
 from kr_core.plugin import EntryMatch, LookupDecision
 from kr_core.toolkit import TopicLookup

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from agents import QUESTION
-from asked import Says, said
-from boards import Board, service
+from support.agents import QUESTION
+from support.asked import Says, said
+from support.boards import Board, service
 
 from kr_core import Question
 
@@ -22,9 +22,9 @@ LOOKS = """
 import json, re, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from agents import QUESTION
-from asked import Says, said
-from boards import Board, service
+from support.agents import QUESTION
+from support.asked import Says, said
+from support.boards import Board, service
 from kr_core import Question
 from kr_core.escalation import render as showing
 

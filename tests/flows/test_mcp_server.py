@@ -8,8 +8,19 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 from mcp import MCPError
-from mcp_door import MODES, TOOLS, Lines, client, environment, over_http, over_stdio, request, text, tool
-from support import QUESTION, install
+from support.mcp_door import (
+    MODES,
+    TOOLS,
+    Lines,
+    client,
+    environment,
+    over_http,
+    over_stdio,
+    request,
+    text,
+    tool,
+)
+from support.projects import QUESTION, install
 
 from kr_core.cli.command_line import parser
 from kr_core.cli.mcp import run

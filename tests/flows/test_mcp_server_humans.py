@@ -6,9 +6,9 @@ import asyncio
 import json
 
 import pytest
-from mcp_door import MODES, Lines, client, environment, over_http, text, tool
 from mcp_types import ElicitResult
-from model_server import ANSWER, NOTHING, Fails, Says, model_server
+from support.mcp_door import MODES, Lines, client, environment, over_http, text, tool
+from support.model_server import ANSWER, NOTHING, Fails, Says, model_server
 
 from kr_core.server.mcp.mcp_server import server_of
 from kr_core.server.served_project import ServedProject

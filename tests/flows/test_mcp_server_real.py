@@ -8,12 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from claude_program import claude
-from claude_program import environment as claude_environment
-from mcp_door import COMMAND, TOOLS, environment, over_http
-from mcp_servers import newer_node, npm
-from model_server import Says, Uses, model_server
-from support import QUESTION
+from support.claude_program import claude
+from support.claude_program import environment as claude_environment
+from support.mcp_door import COMMAND, TOOLS, environment, over_http
+from support.mcp_servers import newer_node, npm
+from support.model_server import Says, Uses, model_server
+from support.projects import QUESTION
 
 _SUITE = "@modelcontextprotocol/conformance@0.1.16"
 _INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from mcp_door import (
+from support.mcp_door import (
     COMMAND,
     MODES,
     TOOLS,
@@ -31,7 +31,7 @@ from mcp_door import (
     text,
     tool,
 )
-from support import QUESTION
+from support.projects import QUESTION
 
 from kr_core.server.mcp.stdio_transport import MAX_MESSAGE_LENGTH
 

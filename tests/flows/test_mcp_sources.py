@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 
-import mcp_servers
 import pytest
-from loopback import Answer, serving
 from mcp.server import MCPServer
-from support import PARCEL, install, make_environment
+from support import mcp_servers
+from support.loopback import Answer, serving
+from support.projects import PARCEL, install, make_environment
 
 from kr_core import Outcome
 from kr_core.config import load, trust_store

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import pytest
-from support import Given, install
+from support.projects import Given, install
 
 from kr_core.plugin import Finding, Outcome, Passage
 

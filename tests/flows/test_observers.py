@@ -7,8 +7,8 @@ import json
 from typing import get_type_hints
 
 import pytest
-from embedded import HIT, RESEARCH, Shelf, cancelled
-from support import QUESTION, Given, forever, found
+from support.embedded import HIT, RESEARCH, Shelf, cancelled
+from support.projects import QUESTION, Given, forever, found
 
 from kr_core import EVENTS, ConfigError, Finding, Outcome, Pipeline, StorageError
 from kr_core.model import STAGES

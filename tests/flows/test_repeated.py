@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support import PARCEL, install
+from support.projects import PARCEL, install
 
 from kr_core.cli import replay
 from kr_core.plugin import LightAppender
@@ -259,7 +259,7 @@ def test_without_the_journal(kr, project_folder, memo, damage):
 @pytest.mark.req("R7")
 def test_budgets_are_never_repeated(kr, project_folder, memo):
     """What a session has left is looked up; a story without a session has all of its budget."""
-    from support import Bench, Given
+    from support.projects import Bench, Given
 
     from kr_core import Finding
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import httpx
 import pytest
 import yaml
-from support import DAY, Given, forever, found, passage
+from support.projects import DAY, Given, forever, found, passage
 
 from kr_core import ConfigError, Pipeline, PluginError, ResearchResult, StorageError
 from kr_core.config import load

@@ -1,7 +1,7 @@
 """Routers other than the rules: asked in order, and none of them can stop a question."""
 
 import pytest
-from asked import Says, said
+from support.asked import Says, said
 
 from kr_core import ConfigError, KnowledgeRouterService, Pipeline, Question, Route
 

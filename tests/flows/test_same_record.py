@@ -1,8 +1,8 @@
 """A decision stands on the record in the same way, whichever way it came: GitHub, the page, or the terminal."""
 
 import pytest
-from github_server import REPOSITORY, TOKEN, github_server
-from inbox_page import served
+from support.github_server import REPOSITORY, TOKEN, github_server
+from support.inbox_page import served
 
 from kr_core import HumanResponse
 from kr_plugins.escalations.github import GitHub, GitHubSettings

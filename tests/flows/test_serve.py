@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from agents import QUESTION, project
-from asked import Says
-from inbox_page import TOKEN, UNSURE, served
+from support.agents import QUESTION, project
+from support.asked import Says
+from support.inbox_page import TOKEN, UNSURE, served
 
 from kr_core import HumanResponse, RequestError
 from kr_core.plugin import HumanReply, PollResult

@@ -5,7 +5,7 @@ import inspect
 import threading
 
 import pytest
-from asked import Says, kinds, record, said, service
+from support.asked import Says, kinds, record, said, service
 
 from kr_core import (
     Answer,

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support import Given, found
+from support.projects import Given, found
 
 from kr_core import EVENTS
 from kr_core.plugin import Candidates, Finding, Outcome, WriteResult
@@ -26,7 +26,7 @@ PROGRAM = """
     import asyncio, json, sys, time
     from pathlib import Path
     sys.path.insert(0, {tests!r})
-    from support import Bench, found
+    from support.projects import Bench, found
 
     class Counting:
         external = False

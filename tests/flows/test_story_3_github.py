@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from agents import QUESTION, SHOWN, SURE, UNSURE, project, prompts
-from github_server import REPOSITORY, TOKEN, github_server
+from support.agents import QUESTION, SHOWN, SURE, UNSURE, project, prompts
+from support.github_server import REPOSITORY, TOKEN, github_server
 
 pytestmark = pytest.mark.req("H1", "H2", "H3")
 PAGE = Path(__file__).parents[2] / "docs/how-to/answer-on-github.md"

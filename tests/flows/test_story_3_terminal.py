@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from agents import QUESTION, SHOWN, project, prompts
-from terminals import Terminal
+from support.agents import QUESTION, SHOWN, project, prompts
+from support.terminals import Terminal
 
 pytestmark = pytest.mark.req("H1", "H3")
 

@@ -9,9 +9,9 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from agents import QUESTION, project, prompts
-from browser import chromium, tab
-from support import Done
+from support.agents import QUESTION, project, prompts
+from support.browser import chromium, tab
+from support.projects import Done
 
 pytestmark = pytest.mark.req("H1", "H2", "H3", "H7")
 

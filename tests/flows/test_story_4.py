@@ -1,7 +1,7 @@
 """User story 4, all questions and answers are logged: each of its scenarios."""
 
 import pytest
-from asked import Says, said, service
+from support.asked import Says, said, service
 
 from kr_core import HumanResponse, Question
 

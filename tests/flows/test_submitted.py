@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 import pytest
-from asked import Says, kinds, record, said, service
+from support.asked import Says, kinds, record, said, service
 
 from kr_core import Answer, ConfigError, HumanResponse, Question, RequestError
 from kr_core.qalog.reader import LogFilter, exchanges

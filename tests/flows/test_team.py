@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 
 import pytest
-from loopback import serving
-from services import LIBRARY, SNIPPET
-from team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
+from support.loopback import serving
+from support.services import LIBRARY, SNIPPET
+from support.team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
 
 CONFIGURED = "knowledge_research: {{sources: [context7]}}\nplugins: {{context7: {{base_url: '{url}/api'}}}}\n"
 WAIT_SECONDS = 120

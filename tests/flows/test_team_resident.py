@@ -7,8 +7,8 @@ import contextvars
 import json
 
 import pytest
-from support import QUESTION, Given, found
-from team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
+from support.projects import QUESTION, Given, found
+from support.team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
 
 from kr_core.model import Fault
 from kr_core.team import messages

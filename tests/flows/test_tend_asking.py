@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from agents import QUESTION
-from asked import Says, said
-from boards import Board, service
+from support.agents import QUESTION
+from support.asked import Says, said
+from support.boards import Board, service
 
 from kr_core import HumanResponse, Question
 from kr_core.files import try_lock

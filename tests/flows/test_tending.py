@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from asked import Says, of_kind, said
-from boards import Board, Wall, age, ask, later, service
+from support.asked import Says, of_kind, said
+from support.boards import Board, Wall, age, ask, later, service
 
 from kr_core import AsyncKnowledgeRouterService, HumanResponse, Pipeline, RequestError
 from kr_core.config import given

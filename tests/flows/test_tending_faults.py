@@ -4,9 +4,9 @@ import asyncio
 import datetime as dt
 
 import pytest
-from asked import Says, of_kind, record, said
-from boards import Board, age, ask, later, service
-from loopback import Answer, serving
+from support.asked import Says, of_kind, record, said
+from support.boards import Board, age, ask, later, service
+from support.loopback import Answer, serving
 
 from kr_core import HumanResponse, RequestError
 from kr_core.files import try_lock

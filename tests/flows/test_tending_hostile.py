@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from agents import QUESTION
-from asked import Says, record, said
-from boards import Board, Wall, service
+from support.agents import QUESTION
+from support.asked import Says, record, said
+from support.boards import Board, Wall, service
 
 from kr_core import HumanResponse, Question, RequestError
 from kr_core.model import Outcome

@@ -3,9 +3,9 @@
 import datetime as dt
 
 import pytest
-from agents import QUESTION
-from asked import Says, kinds, of_kind, said
-from boards import Board, Wall, age, ask, later, service
+from support.agents import QUESTION
+from support.asked import Says, kinds, of_kind, said
+from support.boards import Board, Wall, age, ask, later, service
 
 from kr_core import (
     ConfigError,

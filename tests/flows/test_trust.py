@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from support import install
+from support.projects import install
 
 PLUGIN = """\
 import subprocess

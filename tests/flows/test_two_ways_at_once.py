@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from agents import QUESTION
-from asked import Says, record, said
-from boards import Board, Wall, service
+from support.agents import QUESTION
+from support.asked import Says, record, said
+from support.boards import Board, Wall, service
 
 from kr_core import AsyncKnowledgeRouterService, Pipeline, Question
 from kr_core.config import given

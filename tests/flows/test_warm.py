@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from support import QUESTION, Given, found, install, make_environment
+from support.projects import QUESTION, Given, found, install, make_environment
 
 from kr_core import EVENTS
 from kr_core.plugin import Candidates

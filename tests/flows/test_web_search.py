@@ -11,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from loopback import Answer, Server
-from support import QUESTION
-from webpages import BLOG, DOCS, OTHER, page
+from support.loopback import Answer, Server
+from support.projects import QUESTION
+from support.webpages import BLOG, DOCS, OTHER, page
 
 PYTHON = Path("/usr/bin/python3")
 HTML = {"Content-Type": "text/html; charset=utf-8"}

@@ -8,7 +8,7 @@ import time
 
 import anyio
 import pytest
-from support import Given, forever, found
+from support.projects import Given, forever, found
 
 from kr_core import Pipeline, PluginError, aio
 from kr_core.research.container import SourceSlot

@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from clones import FLAT, KINDS, kr, lay, make_clone
+from support.clones import FLAT, KINDS, kr, lay, make_clone
 
 pytestmark = pytest.mark.req("Z8")
 QUESTION = ("research", "what does the timeout of Session mean?", "--framework", "parcel")

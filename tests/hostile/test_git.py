@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mcp_door import Lines, tool
-from support import PARCEL, QUESTION, Done, install, make_environment
+from support.mcp_door import Lines, tool
+from support.projects import PARCEL, QUESTION, Done, install, make_environment
 
 from kr_core.git.commit import commit, foresee
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from clones import kr
+from support.clones import kr
 
 pytestmark = pytest.mark.req("Z8")
 SECRET = "hunter7191"

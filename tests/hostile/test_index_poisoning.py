@@ -7,8 +7,8 @@ import os
 import shutil
 
 import pytest
-from clones import kr
-from support import install, make_environment
+from support.clones import kr
+from support.projects import install, make_environment
 
 from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs import package_index

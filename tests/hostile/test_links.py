@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from clones import kr, make_clone
+from support.clones import kr, make_clone
 
 from kr_core.project.distributions import import_names
 from kr_core.toolkit import LocalProject

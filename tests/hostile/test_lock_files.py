@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from regexes import at_most
+from support.regexes import at_most
 
 from kr_core.project.lockfiles import uv
 from kr_core.project.project import LocalProject

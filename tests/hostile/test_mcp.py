@@ -7,7 +7,7 @@ import tracemalloc
 import zlib
 
 import pytest
-from loopback import Answer, serving
+from support.loopback import Answer, serving
 from unit.net.conftest import Way
 
 from kr_core import Outcome, RequestError

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from regexes import seconds_for
-from support import install
+from support.projects import install
+from support.regexes import seconds_for
 
 from kr_plugins.sources.installed_docs import limits, package_index
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial

@@ -6,7 +6,7 @@ import time
 from heapq import nlargest
 
 import pytest
-import regexes
+from support import regexes
 
 pytestmark = pytest.mark.req("Z8")
 

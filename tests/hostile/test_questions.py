@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from regexes import seconds_for
+from support.regexes import seconds_for
 
 from kr_core.cli import json_edit
 from kr_core.errors import ConfigError

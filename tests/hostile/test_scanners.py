@@ -9,9 +9,9 @@ import sys
 from heapq import nlargest
 
 import pytest
-from hostile_texts import TEXTS, readers
-from regexes import seconds_for
-from support import install, make_environment
+from support.hostile_texts import TEXTS, readers
+from support.projects import install, make_environment
+from support.regexes import seconds_for
 
 from kr_core.search.documents.source_code import pieces
 from kr_core.speckit.parser import questions_in

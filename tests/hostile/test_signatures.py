@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from regexes import at_most
-from support import install, make_environment
+from support.projects import install, make_environment
+from support.regexes import at_most
 
 from kr_core.evidence.summary import compose
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery

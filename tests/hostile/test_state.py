@@ -14,8 +14,8 @@ from importlib import import_module
 import platformdirs
 import pytest
 from flows.conftest import NOWHERE
-from regexes import seconds_for
-from support import PARCEL, Done, install, make_environment
+from support.projects import PARCEL, Done, install, make_environment
+from support.regexes import seconds_for
 
 from kr_core import Event, StorageError
 from kr_core.cli import replay

@@ -8,8 +8,8 @@ import socket
 import subprocess
 import sys
 
-import agents
 import pytest
+from support import agents
 
 from kr_core.agents.personas import persona
 from kr_core.errors import ConfigError

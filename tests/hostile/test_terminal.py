@@ -11,11 +11,11 @@ import subprocess
 import sys
 import time
 
-import agents
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARCEL, install, make_environment
+from support import agents
+from support.projects import PARCEL, install, make_environment
 
 from kr_core.cli import main
 from kr_core.cli.output import as_json, markdown

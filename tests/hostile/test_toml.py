@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from clones import FLAT, kr, make_clone
+from support.clones import FLAT, kr, make_clone
 
 from kr_core.toml_text import LongKeyError, load_toml
 

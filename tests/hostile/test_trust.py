@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 from flows.conftest import NOWHERE
-from loopback import serving
-from support import PARCEL, Done, install, make_environment
+from support.loopback import serving
+from support.projects import PARCEL, Done, install, make_environment
 
 pytestmark = pytest.mark.req("Z8")
 

@@ -6,7 +6,7 @@ import itertools
 import resource
 
 import pytest
-from clones import FLAT, kr, make_clone
+from support.clones import FLAT, kr, make_clone
 
 from kr_core import yaml_text
 

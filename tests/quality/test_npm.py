@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from quality.measure import figures
 from quality.measure_npm import measure_npm
-from support import shared_folder
+from support.projects import shared_folder
 
 from kr_core.toolkit import lock
 

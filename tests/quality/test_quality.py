@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from quality.measure import ENVIRONMENT, Outcome, figures, measure
-from support import shared_folder
+from support.projects import shared_folder
 
 from kr_core.toolkit import lock
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from strangers.building import PACKAGES, Built, Environment, build_all, uv
-from support import shared_folder
+from support.projects import shared_folder
 
 from kr_core.toolkit import lock
 

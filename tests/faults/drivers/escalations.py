@@ -27,8 +27,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # for the server
 
-from github_server import BOT, BROKEN, BROKEN_AFTER, LOST, REPOSITORY, SECONDARY, UNSEEN, GitHubServer
-from loopback import Answer as Said
+from support.github_server import BOT, BROKEN, BROKEN_AFTER, LOST, REPOSITORY, SECONDARY, UNSEEN, GitHubServer
+from support.loopback import Answer as Said
 
 from kr_core import Answer, AsyncKnowledgeRouterService, Question
 from kr_core.escalation import channels

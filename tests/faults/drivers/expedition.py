@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from expeditions import QUERY, Library
+from support.expeditions import QUERY, Library
 
 from kr_core import Expeditions, Pipeline
 from kr_plugins.journals.sqlite.journal import SQLite

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from asked import Says, said, service
+from support.asked import Says, said, service
 
 from kr_core import ConfigError, Question, RequestError
 from kr_core.agents.dispatch import NEVER, decide, together

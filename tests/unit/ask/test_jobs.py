@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from asked import service
+from support.asked import service
 
 from kr_core import AgentHandle, ConfigError, Question
 from kr_core.agents.consensus import Consensus

@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from asked import Says, said, service
+from support.asked import Says, said, service
 
 from kr_core import AsyncKnowledgeRouterService, HumanResponse, KnowledgeRouterService, Question, StorageError
 from kr_core.ask.worker_loop import _Notes

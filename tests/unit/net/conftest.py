@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
-from sites import Fetched, Loop
+from support.sites import Fetched, Loop
 
 from kr_core import RequestError
 from kr_core.net.shared_resources import SharedResources

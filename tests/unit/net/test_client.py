@@ -12,7 +12,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import Answer, serving
+from support.loopback import Answer, serving
 
 from kr_core import EVENTS, RequestError
 from kr_core.net import circuit_breaker

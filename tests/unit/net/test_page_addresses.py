@@ -1,8 +1,8 @@
 """Pages are fetched from the public internet alone, wherever a name, a number or a redirect leads (Z2)."""
 
 import pytest
-from loopback import serving
-from sites import Loop, Site, leading_to, page
+from support.loopback import serving
+from support.sites import Loop, Site, leading_to, page
 
 from kr_core.net.page_fetcher import MAX_REDIRECTS, allowed_hosts
 

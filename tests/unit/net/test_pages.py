@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from loopback import Answer, serving
-from patience import in_time
-from sites import Site, page
+from support.loopback import Answer, serving
+from support.patience import in_time
+from support.sites import Site, page
 
 from kr_core.net import page_fetcher
 from kr_core.net.page_fetcher import MAX_BYTES

@@ -4,9 +4,9 @@ import asyncio
 import gzip
 
 import pytest
-from heartbeat import heartbeats
-from loopback import Answer, serving
-from sites import Site, leading_to, page
+from support.heartbeat import heartbeats
+from support.loopback import Answer, serving
+from support.sites import Site, leading_to, page
 
 pytestmark = pytest.mark.req("Z2")
 

@@ -5,9 +5,9 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from collector import collecting
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from support.collector import collecting
 
 from kr_core import ConfigError, Event, Pipeline, StorageError
 from kr_core.config import load

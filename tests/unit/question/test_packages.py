@@ -1,7 +1,7 @@
 """Where a question is looked up: the packages that it names, or those that describe themselves so."""
 
 import pytest
-from support import install, make_environment
+from support.projects import install, make_environment
 
 from kr_core.project.project import LocalProject
 from kr_core.question.packages import subjects_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Bench, Given
+from support.projects import Bench, Given
 
 from kr_core import Finding, Outcome, Passage
 from kr_core.research.passages import evidence_entries, ranked, result_passages, stored_passages

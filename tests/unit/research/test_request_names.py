@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support import Bench, Given, found
+from support.projects import Bench, Given, found
 
 from kr_core.model import ResearchRequest
 from kr_core.net.redaction import outgoing

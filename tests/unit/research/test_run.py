@@ -1,7 +1,7 @@
 """The stages of a run in one list, and the files that its answer depends on."""
 
 import pytest
-from support import Bench, Given, found
+from support.projects import Bench, Given, found
 
 from kr_core import model
 from kr_core.research import run

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-from fast_index import is_asked, is_current, opened
+from support.fast_index import is_asked, is_current, opened
 
 from kr_core import StorageError
 from kr_core.cli import main

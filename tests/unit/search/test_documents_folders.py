@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from documents import found, indexed
+from support.documents import found, indexed
 
 from kr_core.search.documents import sqlite_index as stores
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore

@@ -5,7 +5,7 @@ import threading
 from time import sleep
 
 import pytest
-from documents import Synonyms, indexed
+from support.documents import Synonyms, indexed
 
 from kr_core import StorageError
 from kr_core.search.documents import sqlite_index as stores

@@ -5,7 +5,7 @@ import os
 import time
 
 import pytest
-from documents import found, indexed, pieces
+from support.documents import found, indexed, pieces
 
 from kr_core.search.documents.loaders import SkippedFile, decoded
 

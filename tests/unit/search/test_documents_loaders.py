@@ -6,7 +6,7 @@ import socket
 import time
 
 import pytest
-from documents import pieces
+from support.documents import pieces
 
 from kr_core.markup import html_blocks, markdown
 from kr_core.search.documents import pdf as pdf_reader

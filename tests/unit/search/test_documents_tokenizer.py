@@ -1,7 +1,7 @@
 """What words of a question find: names as they are written, in a table too; and any question is searched."""
 
 import pytest
-from documents import found, indexed
+from support.documents import found, indexed
 
 from kr_core.search.documents.tokenizer import asked
 from kr_core.toolkit import Documents

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from documents import Synonyms, found, indexed
+from support.documents import Synonyms, found, indexed
 
 from kr_core.search.documents import passage_vectors
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore

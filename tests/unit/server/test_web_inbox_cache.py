@@ -1,9 +1,9 @@
 """The list of the inbox: what is kept at hand is what the journal has, whoever changes it."""
 
 import pytest
-from asked import Says, said, service
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.asked import Says, said, service
 
 from kr_core import HumanResponse, Question
 from kr_core.server.web.inbox_cache import STATES, InboxCache

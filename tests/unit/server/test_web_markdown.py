@@ -5,7 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inbox_page import elements
+from support.inbox_page import elements
 
 from kr_core.server.web.safe_html import links, to_html
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import mcp_servers
 import pytest
-from loopback import Answer, serving
 from mcp.server import MCPServer
 from mcp_types import BlobResourceContents, EmbeddedResource, TextContent, TextResourceContents
-from patience import in_time
+from support import mcp_servers
+from support.loopback import Answer, serving
+from support.patience import in_time
 
 from kr_core import RequestError
 from kr_core.net.mcp import mcp_client

@@ -8,8 +8,8 @@ import sys
 import textwrap
 
 import pytest
-from claude_program import KEY, claude, environment
-from model_server import (
+from support.claude_program import KEY, claude, environment
+from support.model_server import (
     ANSWER,
     NOTHING,
     PROSE,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from model_server import (
+from support.model_server import (
     ANSWER,
     CUT,
     FENCED,

@@ -6,7 +6,7 @@ import anthropic
 import httpx
 import openai
 import pytest
-from model_server import (
+from support.model_server import (
     ANSWER,
     CUT,
     LIMITED,

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from loopback import Answer, Server
+from support.loopback import Answer, Server
 
 from kr_core.net.shared_resources import SharedResources
 from kr_core.net.source_context import ConsultationContext

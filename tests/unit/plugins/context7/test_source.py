@@ -1,8 +1,8 @@
 """The source `context7` against a service on loopback: what it asks for, and what it makes of each answer."""
 
 import pytest
-from loopback import Answer
-from support import install, make_environment
+from support.loopback import Answer
+from support.projects import install, make_environment
 
 from kr_core import ConfigError, Outcome, RequestError
 from kr_core.testing.surroundings import build

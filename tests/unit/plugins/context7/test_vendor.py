@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 
-import mcp_servers
 import pytest
-from loopback import Answer
+from support import mcp_servers
+from support.loopback import Answer
 
 from kr_core import Outcome
 from kr_core.net.shared_resources import SharedResources

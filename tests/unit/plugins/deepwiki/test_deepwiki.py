@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from support import install, make_environment
+from support.projects import install, make_environment
 
 from kr_core.plugin import Outcome, ToolResult
 from kr_core.toolkit import LocalProject

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from files_store import TODAY
+from support.files_store import TODAY
 
 from kr_plugins.stores.files import Files
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 import yaml
-from files_store import REPORT, TODAY, entry, given_report
+from support.files_store import REPORT, TODAY, entry, given_report
 
 from kr_core import StorageError
 from kr_plugins.stores.files import Files, report_files

@@ -4,7 +4,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from files_store import HEADER, REPORT, TODAY, entry, given_index, given_report, on_disk, query
+from support.files_store import HEADER, REPORT, TODAY, entry, given_index, given_report, on_disk, query
 
 from kr_core import StorageError
 from kr_plugins.stores.files import Files

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from files_store import REPORT, entry
+from support.files_store import REPORT, entry
 
 from kr_core.plugin import Setup
 from kr_plugins.stores.files import Files, kr_store

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import yaml
-from files_store import HEADER, REPORT, TODAY, WILD, entry, files_in, given_index, on_disk, query
 from hypothesis import given
 from hypothesis import strategies as st
+from support.files_store import HEADER, REPORT, TODAY, WILD, entry, files_in, given_index, on_disk, query
 
 from kr_core.hookspecs import Settings
 from kr_core.model import Entry

@@ -5,9 +5,9 @@ from datetime import date
 
 import pytest
 import yaml
-from files_store import HEADER, REPORT, TODAY, entry, files_in, given_index, given_report, query
 from hypothesis import given
 from hypothesis import strategies as st
+from support.files_store import HEADER, REPORT, TODAY, entry, files_in, given_index, given_report, query
 
 from kr_core.errors import StorageError
 from kr_core.model import SKELETON_MARK

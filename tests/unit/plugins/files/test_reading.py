@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from files_store import (
+from support.files_store import (
     REPORT,
     entry,
     given_index,

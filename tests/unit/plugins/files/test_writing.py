@@ -5,7 +5,17 @@ from datetime import timedelta
 
 import pytest
 import yaml
-from files_store import REPORT, TODAY, WILD, entry, files_in, given_index, given_report, on_disk, query
+from support.files_store import (
+    REPORT,
+    TODAY,
+    WILD,
+    entry,
+    files_in,
+    given_index,
+    given_report,
+    on_disk,
+    query,
+)
 
 from kr_core.errors import StorageError
 from kr_core.model import SKELETON_MARK

@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
-from files_store import HEADER, REPORT, TODAY, WILD, entry, given_index, query
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.files_store import HEADER, REPORT, TODAY, WILD, entry, given_index, query
 
 from kr_core import yaml_text
 from kr_plugins.stores.files.entries import KEYS

@@ -1,6 +1,6 @@
 import pytest
-from github_desk import Desk, case
-from github_server import github_server
+from support.github_desk import Desk, case
+from support.github_server import github_server
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """Who may answer on GitHub."""
 
 import pytest
-from github_desk import Desk, case, unclear, understood
-from github_server import Fault
+from support.github_desk import Desk, case, unclear, understood
+from support.github_server import Fault
 
 
 @pytest.mark.req("H4")

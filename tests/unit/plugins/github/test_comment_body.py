@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from github_desk import case, failing
-from github_server import TOKEN, Fault
+from support.github_desk import case, failing
+from support.github_server import TOKEN, Fault
 
 ACTING = (
     "Ask @octocat, _@octocat_ and @acme/leads. Fixes #12, closes acme/shop#13, resolves GH-14; see 1a2b3c4d5e6f7a8b9c0d1e2f3a4b5c6d7e8f9a0b, "

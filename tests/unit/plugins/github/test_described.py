@@ -2,9 +2,9 @@
 
 import httpx
 import pytest
-from github_desk import Desk, case
-from github_prism import prism
-from github_server import REPOSITORY, TOKEN, github_server
+from support.github_desk import Desk, case
+from support.github_prism import prism
+from support.github_server import REPOSITORY, TOKEN, github_server
 
 from kr_core.plugin import HumanReply, UnparsedReply
 

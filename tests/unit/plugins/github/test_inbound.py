@@ -1,8 +1,8 @@
 """Replies as they are read: from the issue where a case was shown, new, of people who may answer; each told once."""
 
 import pytest
-from github_desk import Desk, case, unclear, understood
-from github_server import REPOSITORY
+from support.github_desk import Desk, case, unclear, understood
+from support.github_server import REPOSITORY
 
 from kr_core.plugin import HumanReply, OpenCase
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from github_desk import Desk, case, unclear, understood
-from github_server import BROKEN, REPOSITORY, Fault
-from loopback import Answer
+from support.github_desk import Desk, case, unclear, understood
+from support.github_server import BROKEN, REPOSITORY, Fault
+from support.loopback import Answer
 
 from kr_core import RequestError
 

@@ -3,8 +3,8 @@
 import time
 
 import pytest
-from github_desk import case, failing
-from github_server import SECONDARY, Fault
+from support.github_desk import case, failing
+from support.github_server import SECONDARY, Fault
 
 # -- issues that are not what they were --------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from github_desk import case, failing
-from github_server import BROKEN, BROKEN_AFTER, LOST, TOKEN, UNSEEN, Fault
+from support.github_desk import case, failing
+from support.github_server import BROKEN, BROKEN_AFTER, LOST, TOKEN, UNSEEN, Fault
 
 POSTS = re.compile(r"/issues(/\d+/comments)?$")
 

@@ -7,7 +7,7 @@ import stat
 import threading
 
 import pytest
-from github_desk import Desk, case, failing
+from support.github_desk import Desk, case, failing
 
 from kr_core import ConfigError
 from kr_plugins.escalations.github import GitHub, GitHubSettings

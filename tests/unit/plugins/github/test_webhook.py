@@ -8,10 +8,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import httpx
-import mcp_servers
 import pytest
-from github_desk import Desk, case
-from github_server import BOT, TOKEN
+from support import mcp_servers
+from support.github_desk import Desk, case
+from support.github_server import BOT, TOKEN
 
 from kr_core import RequestError
 from kr_core.plugin import OpenCase

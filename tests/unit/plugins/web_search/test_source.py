@@ -7,7 +7,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from webpages import DOCS, SEARCH, Web, page
+from support.webpages import DOCS, SEARCH, Web, page
 
 from kr_core import RequestError
 from kr_core.net.shared_resources import SharedResources

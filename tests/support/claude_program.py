@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from mcp_servers import npm
+from support.mcp_servers import npm
 
 _CLAUDE = "@anthropic-ai/claude-code@2.1.330"
 KEY = "sk-ant-test-" + "a1b2c3d4" * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopback import Answer
+from support.loopback import Answer
 
 SNIPPET = {
     "codeTitle": "Set a timeout for a parcel",

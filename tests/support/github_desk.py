@@ -4,13 +4,13 @@ import asyncio
 
 import httpx
 import pytest
-from github_server import REPOSITORY, TOKEN
 
 from kr_core import Answer, EscalationRequest, Question, RequestError
 from kr_core.escalation.render import shown as case_of
 from kr_core.plugin import HumanReply, Notice, OpenCase, UnparsedReply
 from kr_core.testing.surroundings import context_in
 from kr_plugins.escalations.github import GitHub, GitHubSettings
+from support.github_server import REPOSITORY, TOKEN
 
 
 class Desk:

@@ -12,7 +12,6 @@ from html.parser import HTMLParser
 
 import httpx
 import uvicorn
-from asked import Says, said
 
 from kr_core import AsyncKnowledgeRouterService, ConfigError, Pipeline, Question, Route
 from kr_core.config import load
@@ -22,6 +21,7 @@ from kr_core.model.questions import Resolution
 from kr_core.server.http_server import ListeningSocket
 from kr_core.server.web.sessions import Sessions
 from kr_core.server.web.web_server import answering
+from support.asked import Says, said
 
 UNSURE = said(confidence=65, reasons=("How many sessions there are",))
 QUESTION = "Which session store should we use?"

@@ -4,7 +4,7 @@
         github.permissions["ann"] = "write"
         github.repository_of("ann").get_issue(1).create_comment("...")      # PyGithub, as a person uses it
 
-Its formats are checked by Prism against GitHub's own description (`tests/github_prism.py`). Its clock is its own: it goes a
+Its formats are checked by Prism against GitHub's own description (`tests/support/github_prism.py`). Its clock is its own: it goes a
 second further with each change, and a test can set it.
 """
 
@@ -21,7 +21,8 @@ from email.utils import format_datetime
 from typing import NamedTuple
 
 import httpx
-from loopback import Answer, Asked, Server
+
+from support.loopback import Answer, Asked, Server
 
 OWNER, NAME = "acme", "shop"
 REPOSITORY = f"{OWNER}/{NAME}"

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from mcp_servers import npm
+
+from support.mcp_servers import npm
 
 AXE = "axe-core@4.14.1"
-SCREENSHOTS = Path(__file__).parents[1] / "build" / "screenshots"
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 """Kept after a run of CI."""
 _ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

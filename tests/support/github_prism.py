@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
-import mcp_servers
+from support import mcp_servers
 
 _DESCRIPTION = "@octokit/openapi@23.0.2"
 _PRISM = "@stoplight/prism-cli@5.16.0"

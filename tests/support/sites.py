@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from loopback import Answer
+from support.loopback import Answer
 
 _HTML = {"Content-Type": "text/html; charset=utf-8"}
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from support import PARCEL, install, make_environment
+from support.projects import PARCEL, install, make_environment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from kr_core.toolkit import lock
 
 REQUIRED = "KR_REQUIRE_INDEX"
 """Set to 1, as CI does, it makes a failure of what is skipped where the package index cannot be reached."""
-FOLDER = Path(__file__).parents[1] / ".quality" / "servers"
+FOLDER = Path(__file__).parents[2] / ".quality" / "servers"
 _GIT = "mcp-server-git==2026.10.19"
 _EVERYTHING = "@modelcontextprotocol/server-everything@2026.8.31"
 _CONTEXT7 = "@upstash/context7-mcp@4.1.1"

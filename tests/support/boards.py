@@ -3,11 +3,10 @@
 import datetime as dt
 from contextlib import contextmanager
 
-from agents import QUESTION
-
 from kr_core import HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import given
 from kr_core.plugin import HumanReply, PollResult, UnparsedReply
+from support.agents import QUESTION
 
 
 class Board:

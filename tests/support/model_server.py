@@ -15,7 +15,7 @@ import threading
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from loopback import Answer, Server
+from support.loopback import Answer, Server
 
 ANSWER = {
     "answer": "Keep sessions in Redis, with a time to live of one hour.",

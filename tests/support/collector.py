@@ -2,8 +2,9 @@
 
 from contextlib import contextmanager
 
-from loopback import Answer, serving
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from support.loopback import Answer, serving
 
 
 class Collector:

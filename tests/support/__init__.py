@@ -1,0 +1,1 @@
+"""What tests share: projects, services on loopback, clients and people who answer."""
