@@ -2,7 +2,7 @@
 
     python tests/quality/fit_confidence.py
 
-It fits on the parts `tuning` and `choosing`; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
+It fits on the parts `tuning` and `choosing`, and on `dev.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
 figure printed here is from questions that a fit did not see: the two parts are divided by package into five folds, so
 that a package is never on both sides.
 """
@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quality.measure_sets import Outcome, load, measure, python_project
+from quality.measure_sets import SETS, Outcome, load, measure, python_project
 
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
+from kr_core.toolkit import yaml_text
 from kr_plugins.scorers.evidence import HIGH, MEDIUM, WEIGHTS, as_score
 
 _FOLDS = 5
@@ -38,11 +41,27 @@ def held_out(outcomes: list[Outcome]) -> list[float]:
     return [models[fold[str(one.entry["package"])]].probability(one.features) for one in outcomes]
 
 
+def everyday() -> list[dict[str, Any]]:
+    """The questions of `dev.yaml` in the form of the sets: any fragment is the fact."""
+    entries = yaml_text.load((SETS.parent / "dev.yaml").read_text("utf-8"))
+    assert isinstance(entries, list)
+    return [
+        {
+            **entry,
+            "answerable": bool(entry["answers"]),
+            "symbols": entry["answers"],
+            "fact": ["|".join(map(re.escape, entry["fragments"]))] if entry["fragments"] else [],
+        }
+        for entry in entries
+    ]
+
+
 def main() -> None:
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
         project = python_project(Path(root))
-        outcomes = [one for part in ("tuning", "choosing") for one in measure(load(part), project, cache)]
+        entries = [*load("tuning"), *load("choosing"), *everyday()]
+        outcomes = measure(entries, project, cache)
     outcomes = [one for one in outcomes if one.features]
     right = [one.right for one in outcomes]
     chances = held_out(outcomes)
