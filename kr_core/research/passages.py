@@ -63,8 +63,11 @@ def result_passages(passages: Iterable[Passage], question: str, max_tokens: int)
         question: decides which lines of a long passage are shown.
         max_tokens: of all texts together.
     """
+    once: dict[str, Passage] = {}
+    for passage in passages:
+        once.setdefault(passage.sha256, passage)
     values = (
-        {**entry, "url": passage.url, "text": passage.text} for passage, entry in _with_entries(passages)
+        {**entry, "url": passage.url, "text": passage.text} for passage, entry in _with_entries(once.values())
     )
     return _fitted(values, question, max_tokens)
 

@@ -46,7 +46,8 @@ QUESTION = ("research", "How do I set the timeout of a parcel?", "--framework", 
 
 def harmed(text):
     """A text with the characters behind its words."""
-    return text.replace("`timeout=`", f"`timeout=` {ARGUMENT}")
+    assert "(timeout=...)`" in text
+    return text.replace("(timeout=...)`", f"(timeout=...)` {ARGUMENT}")
 
 
 @pytest.fixture(scope="module")
