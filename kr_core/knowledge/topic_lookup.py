@@ -62,6 +62,7 @@ def _asks_the_same(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
 def _is_weak_of_today(entry: Entry, report: KeptReport, version: str, rules: LookupRules) -> bool:
     """Whether an answer is stale only because it is weak, and no source would say more on the same day."""
     weak = entry.status == "stale" and report.evidence.get("level") == "low"
-    if not weak or report.evidence.get("incomplete") or report.researched != rules.today:
+    researched = str(report.researched or report.evidence.get("research_date"))
+    if not weak or report.evidence.get("incomplete") or researched != rules.today.isoformat():
         return False
     return not gap(entry.framework_version, version, mode=rules.version_match)

@@ -26,6 +26,7 @@ def test_every_key_of_the_seeds_has_its_default():
         "cache_ttl_days": 30,
         "archive_after_days": 60,
         "max_age_days": 180,
+        "max_tokens": 1500,
         "max_entries": 200,
         "cache_fuzzy_match": True,
         "cache_match_tiers": ("full", "topic", "tags"),
