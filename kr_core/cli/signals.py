@@ -74,6 +74,9 @@ class Signals:
         _end_children()
         if not self.came:
             return code
+        # CPython ends itself by SIGINT if a KeyboardInterrupt has passed through an `exec` of text, as imports run it,
+        # though the exception was caught since; another `exec` takes the mark away (`unhandled_keyboard_interrupt`).
+        exec("")  # noqa: S102  see above
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
