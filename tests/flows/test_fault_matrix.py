@@ -99,7 +99,7 @@ def expected(ends):
     notes = [ENDS[end].note.format(name) for name, end in zip(NAMES, asked, strict=False) if end != "ok"]
     if served is None and all(failed):
         notes.append("all_sources_unavailable: no cached content available")
-    indexed = None if served is None else "stale" if confidence == "low" and any(failed) else "fresh"
+    indexed = None if served is None else "stale" if confidence == "low" else "fresh"
     return {
         "status": status,
         "consulted": [ENDS[end].shown for end in asked] + ["skipped"] * (3 - len(asked)),
