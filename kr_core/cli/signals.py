@@ -76,7 +76,7 @@ class Signals:
             return code
         # CPython ends itself by SIGINT if a KeyboardInterrupt has passed through an `exec` of text, as imports run it,
         # though the exception was caught since; another `exec` takes the mark away (`unhandled_keyboard_interrupt`).
-        exec("")  # noqa: S102  see above
+        exec("")  # noqa: S102  no text is run
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()

@@ -7,14 +7,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.sentences import documentation, prose
-from kr_core.question.understanding import parse_question
+from kr_core.question.parsed_question import parse_question
 from kr_core.text import content_words, is_weak, stem, stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Passage
-    from kr_core.question.understanding import QuestionKind
+    from kr_core.question.parsed_question import QuestionKind
 
 _CUE = 0.35
 """What a sentence that answers in the question's kind says beyond its words, as a share of the question."""

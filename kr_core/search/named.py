@@ -19,7 +19,7 @@ from kr_core.text import STOP_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kr_core.question.understanding import ParsedQuestion, QuestionKind
+    from kr_core.question.parsed_question import ParsedQuestion, QuestionKind
     from kr_core.search.name_table import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
 
@@ -35,7 +35,6 @@ _VARIABLES = frozenset(
 """Names that users give to instances."""
 _FAMILIAR = 2
 """A root of so few letters is a variable or an import's short name."""
-_STRONG = frozenset({"code", "keyword", "call", "dotted", "snake", "camel"})
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
 _BASES = re.compile(r"class \w+(?:\[[^\]]*\])?\(([^)]*)\)")
 _MOST_BASES = 12
@@ -105,7 +104,7 @@ def look_up(index: PassageIndex, name: str, names: Sequence[str]) -> NameEntry |
 
 
 def _proposed(identifier: Identifier) -> ParsedQuestion:
-    from kr_core.question.understanding import ParsedQuestion
+    from kr_core.question.parsed_question import ParsedQuestion
 
     return ParsedQuestion(identifier.name, "", ("meaning",), (identifier,))
 

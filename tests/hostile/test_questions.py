@@ -10,7 +10,7 @@ from kr_core.errors import ConfigError
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.model import Passage
 from kr_core.question import dependency_search
-from kr_core.question.understanding import parse_question
+from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import stored_passages
 from kr_core.search.named import resolve
 from kr_core.search.passage_index import IndexedPassage, build

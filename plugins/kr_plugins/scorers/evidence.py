@@ -68,7 +68,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         return {}
     found = answered(findings)
     first = shown[0]
-    question = parse_question(query.question)
+    question, said = parse_question(query.question), _said(query, draft)
     known: dict[str, float] = {
         "coverage": found.coverage,
         "squared coverage": found.coverage**2,
@@ -79,8 +79,8 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "missing words": min(1.0, len(found.missing) / 3),
         "unresolved name": any(finding.unresolved for _source, finding in findings),
         "lead": _lead(shown),
-        "said": _said(query, draft),
-        "said all": _said(query, draft) ** 3,
+        "said": said,
+        "said all": said**3,
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
         "deprecated": first.deprecated is not None,

@@ -10,7 +10,7 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_plugins.sources.installed_docs.python.messages import HOLE
+from kr_plugins.sources.installed_docs.python.messages import HOLE, LEAST_CHARACTERS, LEAST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,6 @@ _COMPARED_TEXT = 600
 _LONGEST_TAIL = 60
 """Words of what was raised that are compared with a message that differs."""
 _LONGEST_HOLE = 200
-_LEAST_WORDS = 4
-_LEAST_CHARACTERS = 20
 _LONE_SENTENCE = 40
 """Characters of a sentence that is known by itself though the first one of its message is not quoted."""
 _STARTS = 5
@@ -67,7 +65,7 @@ def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMe
     if not (quotes or "error" in parsed.kinds or not _ASKS.search(text)):
         return []
     said, tails = _words_of(text), [_words_of(quote) for quote in quotes]
-    tails = [tail for tail in tails if tail.count(" ") >= _LEAST_WORDS - 1 and len(tail) >= _LEAST_CHARACTERS]
+    tails = [tail for tail in tails if tail.count(" ") >= LEAST_WORDS - 1 and len(tail) >= LEAST_CHARACTERS]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
     messages = index.messages()
     exact = []
@@ -91,7 +89,7 @@ def _matched(shape: str, said: str, tails: Sequence[str]) -> int:
     for number, sentence in enumerate(_SENTENCE.split(shape)):
         parts = [words for part in sentence.split(HOLE) if (words := _words_of(part))]
         length = sum(map(len, parts))
-        telling = sum(part.count(" ") + 1 for part in parts) >= _LEAST_WORDS and length >= _LEAST_CHARACTERS
+        telling = sum(part.count(" ") + 1 for part in parts) >= LEAST_WORDS and length >= LEAST_CHARACTERS
         if telling and _stands(parts, said):
             matched += length
             is_sure = is_sure or not number or length >= _LONE_SENTENCE
@@ -133,14 +131,14 @@ def _like(
         if error and errors and error not in errors:
             continue
         words = _words_of(_SENTENCE.split(passage.lead[:_COMPARED_TEXT])[0].replace(HOLE, " ")).split()
-        share = len(known.intersection(words)) / len(set(words)) if len(words) > _LEAST_WORDS else 0.0
+        share = len(known.intersection(words)) / len(set(words)) if len(words) > LEAST_WORDS else 0.0
         if share >= _PARTIAL:
             shares.append((share, -number, words[: 2 * _LONGEST_TAIL]))
     best: list[tuple[float, IndexedPassage]] = []
     for _share, number, words in sorted(shares, reverse=True)[:_COMPARED]:
         blocks = SequenceMatcher(None, words, asked, autojunk=False).get_matching_blocks()
         in_order = sum(block.size for block in blocks)
-        if in_order >= _PARTIAL * len(words) and in_order > _LEAST_WORDS:
+        if in_order >= _PARTIAL * len(words) and in_order > LEAST_WORDS:
             best.append((in_order / len(words), messages[-number]))
     return [max(best, key=lambda one: one[0])[1]] if best else []
 

@@ -21,8 +21,8 @@ HOLE = "..."
 _MOST_MESSAGES = 6_000
 """Of one package or of the standard library; the largest known packages have half as many."""
 _MOST_CHARACTERS = 1_500
-_LEAST_WORDS = 4
-_LEAST_CHARACTERS = 20
+LEAST_WORDS = 4
+LEAST_CHARACTERS = 20
 _LEAST_CONSTANT = 40
 _MOST_PARTS = 40
 """Strings and holes that are put together to one message."""
@@ -146,7 +146,7 @@ class _Reader:
         node: ast.expr,
         names: MutableMapping[str, list[ast.expr]],
         error: str,
-        least: int = _LEAST_CHARACTERS,
+        least: int = LEAST_CHARACTERS,
     ) -> None:
         """Keep the message that an expression makes; one without an error only where no error has it."""
         self.left -= 1
@@ -198,7 +198,7 @@ def _parts(
 def _says_something(text: str, least: int) -> bool:
     """Whether a message has enough fixed words, and so many characters."""
     fixed = text.replace(HOLE, " ")
-    return len(_WORD.findall(fixed)) >= _LEAST_WORDS and len(fixed.strip()) >= least
+    return len(_WORD.findall(fixed)) >= LEAST_WORDS and len(fixed.strip()) >= least
 
 
 def _inner(statement: ast.stmt) -> Iterator[ast.stmt]:

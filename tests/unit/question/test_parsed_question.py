@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kr_core.question.understanding import parse_question
+from kr_core.question.parsed_question import parse_question
 
-_SPEC = util.spec_from_file_location("understood", Path(__file__).with_name("understood.py"))
+_SPEC = util.spec_from_file_location("parsed_questions", Path(__file__).with_name("parsed_questions.py"))
 _UNDERSTOOD = util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_UNDERSTOOD)
 ROLES = {"+": "subject", ".": "context", "-": "ignored"}
