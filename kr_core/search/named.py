@@ -218,7 +218,7 @@ class _Resolver:
         if each.identifier.role != "subject":
             return False
         if self.kind in {"difference", "replacement"}:
-            return not each.entry.parameter or not owners
+            return not each.entry.parameter or not owners or self._is_compared(each, meant)
         if each.identifier in owners:  # `timeout` in `Client`
             return False
         is_aside = (
@@ -227,6 +227,16 @@ class _Resolver:
             and not each.entry.parameter
         )
         return not is_aside or len(meant) == 1
+
+    def _is_compared(self, each: Resolved, meant: Sequence[Resolved]) -> bool:
+        """Whether the question compares a parameter with another of the same callable."""
+        return self.kind == "difference" and any(
+            other.entry.parameter != each.entry.parameter
+            and other.entry.name == each.entry.name
+            and other.entry.parameter
+            and other.identifier.role == "subject"
+            for other in meant
+        )
 
     def _plain_parameters(self, meant: Sequence[Resolved], owners: set[Identifier]) -> list[Resolved]:
         """Plain words of the question that are parameters of what it names: they are asked about, or may be the answer."""

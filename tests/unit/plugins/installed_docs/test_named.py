@@ -134,6 +134,7 @@ def _pinned(told):
         ("What does strict do in Box.get?", ["box.Box.get(strict)"]),
         ("What is the difference between Box and BigBox?", ["box.Box", "box.BigBox"]),
         ("get vs open_all", ["box.get", "box.open_all"]),
+        ("box Box size vs timeout", ["box.Box(size)", "box.Box(timeout)"]),
         ("When is BoxError raised?", ["box.BoxError"]),
         ("How do I use open_all?", ["box.open_all"]),
     ],
@@ -210,6 +211,14 @@ def test_what_the_library_does_not_have_is_said(box, question, name, nearest):
 def test_nothing_is_said_of_names_that_are_others(box, question):
     """The user's own names, other modules' and products' are not the library's to have."""
     assert box(question).unresolved == ()
+
+
+@pytest.mark.req("A1")
+def test_a_function_that_a_how_to_spells_out_competes(box):
+    """Nothing else is called so; what says more of the other words comes behind it, and no pin says that it is the answer."""
+    told = box("box with_lid_on many boxes opened")
+    assert told.passages[0].symbol == "box.with_lid_on"
+    assert _pinned(told) == []
 
 
 ROOTED = {
