@@ -181,7 +181,7 @@ def _research(command: argparse.ArgumentParser) -> None:
     command.add_argument("--timeout", metavar="S", type=int, help="time limit of each source, in seconds")
     _flag(command, "--refresh", "ask the sources even if the answer is known")
     command.add_argument(
-        "--because", metavar="TEXT", default="", help="what is wrong with the answer (with --wrong)"
+        "--why", metavar="TEXT", default="", help="what is wrong with the answer (with --wrong)"
     )
     source = command.add_mutually_exclusive_group()
     source.add_argument(

@@ -28,10 +28,8 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
     """Answer, print, and return the exit code."""
     if options.wrong is not None:
         return _reject(options)
-    if options.because:
-        raise ConfigError(
-            "--because without --wrong", where="kr research", hint="name the answer: --wrong ID"
-        )
+    if options.why:
+        raise ConfigError("--why without --wrong", where="kr research", hint="name the answer: --wrong ID")
     if options.question is None and not options.request and not options.batch:
         raise ConfigError(
             "nothing to answer", where="kr research", hint="give a question, --request FILE or --batch FILE"
@@ -65,7 +63,6 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
 def _reject(options: argparse.Namespace) -> int:
     """Take an answer out of the knowledge base, and say so."""
     from kr_core.cli.cache import entry_named
-    from kr_core.net.redaction import redacted
     from kr_core.research.verdict import reject
 
     if options.question is not None:
@@ -74,7 +71,7 @@ def _reject(options: argparse.Namespace) -> int:
         )
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         entry = entry_named(options.wrong, pipeline.store.entries())
-        notes = reject(pipeline.components, entry, redacted(options.because.strip()))
+        notes = reject(pipeline.components, entry, options.why)
         notes = (*notes, *pipeline.deliver_logs())
     if options.json or options.yaml:
         values = {"rejected": entry.id, "report": entry.path}

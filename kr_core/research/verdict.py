@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.git.autocommit import commit_changes
+from kr_core.net.redaction import redacted
 from kr_core.research.stages import StageRunner
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ def reject(
     Args:
         components: what the pipeline works with.
         entry: the answer's.
-        because: what is wrong with it, in the reader's words; may be empty.
+        because: what is wrong with it, in the reader's words; may be empty. Secrets in it are struck out.
         observers: called with the event at once.
 
     Raises:
         StorageError: the knowledge base or the journal cannot be written.
     """
+    because = redacted(because.strip())
     stored = components.store.read(entry)
     evidence = stored[1] if stored is not None else {}
     moved = components.store.archive(lambda entries: _same(entries, entry))

@@ -259,6 +259,31 @@ def test_the_other_tools_work_on_the_same_project(serve, project_folder, mode):
     assert record.structured_content["exchanges"] == []
 
 
+@pytest.mark.req("I2", "A8")
+@pytest.mark.parametrize("mode", MODES)
+def test_an_agent_takes_a_wrong_answer_out(serve, project_folder, mode):
+    """No question is answered by it any more; the record holds the reason, without the secret that was in it."""
+    secret = "ghp_" + "a1B2" * 9
+
+    async def work(connected):
+        async def call(name, **arguments):
+            return await connected.call_tool(name, arguments)
+
+        first = (await call("research", question=QUESTION)).structured_content
+        unknown = await call("reject_answer", report="not-there", why="it is not there")
+        assert unknown.is_error
+        assert "search_knowledge" in text(unknown)
+        name = first["results"]["cache_entry_id"]
+        done = await call("reject_answer", report=name, why=f"send() takes seconds; I used {secret}")
+        assert done.structured_content["rejected"] == name
+        return (await call("research", question=QUESTION)).structured_content["status"]
+
+    assert serve(work, mode) != "cache-hit"
+    record = (project_folder / ".kr/log.jsonl").read_text()
+    assert "send() takes seconds" in record
+    assert secret not in record
+
+
 @pytest.mark.req("I2")
 @pytest.mark.parametrize("mode", MODES)
 def test_an_error_is_a_result_that_says_what_to_do(serve, project_folder, mode):

@@ -105,7 +105,7 @@ def test_a_reader_takes_a_wrong_answer_out(kr, shop):
     question = "How do I stack crates in crate?"
     first = kr("research", question, "--json").json
     name = first["results"]["cache_entry_id"]
-    done = kr("research", "--wrong", name, "--because", "it stacks boxes")
+    done = kr("research", "--wrong", name, "--why", "it stacks boxes")
     assert (done.code, done.out.startswith(f"taken out: {name}")) == (0, True)
     assert name not in kr("cache", "list").out
     assert name in kr("cache", "list", "--archived").out
@@ -125,7 +125,7 @@ def test_a_reader_takes_a_wrong_answer_out(kr, shop):
     [
         ("--wrong", "nothing"),
         ("How?", "--wrong", "nothing"),
-        ("How?", "--because", "so"),
+        ("How?", "--why", "so"),
         ("--wrong", "nothing", "--batch", "x"),
     ],
 )

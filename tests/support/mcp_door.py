@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 COMMAND = [sys.executable, "-m", "kr_core", "mcp"]
 MODES = ("auto", "legacy")
 TOOLS = {
-    "research", "research_request", "expedition", "ask", "lessons", "record_lesson", "search_knowledge", "get_report", "qa_log", "answer_escalation",
+    "research", "research_request", "expedition", "ask", "lessons", "record_lesson", "search_knowledge", "get_report", "reject_answer", "qa_log", "answer_escalation",
 }  # fmt: skip
 _META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -25,6 +25,7 @@ Before you write code against a library:
 - Go by what comes back, and name its sources where you use it. Its confidence is high, medium or low; with low, or the status
   `degraded` or `budget-exhausted`, say so and check by running the code.
 - A repeated question costs nothing. Set `refresh` only where an answer is wrong or too old.
+- The code or the installed source shows that an answer is wrong: `reject_answer` with what is wrong, before you ask again.
 - A survey or a comparison that takes many look-ups: `expedition`, once; it takes longer, and each fact has its source.
 - What was found before: `search_knowledge`, then `get_report`.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kr_core.model import Entry
     from kr_core.protocols import Store
 
-__all__ = ["REPORT", "found", "report_of"]
+__all__ = ["REPORT", "entry_of", "found", "report_of"]
 
 REPORT = "kr://report/"
 """What a report's address begins with; its path in the knowledge base follows."""
@@ -42,17 +42,27 @@ def report_of(store: Store, name: str) -> tuple[Entry, str]:
     Raises:
         ConfigError: there is none, or several have the id.
     """
-    name = name.strip().removeprefix(REPORT)
-    known = list(store.entries())
-    entry = _named(name, known) or _named(name, store.archived())
-    if entry is None:
-        near = get_close_matches(name, [one.id for one in known], 1)
-        hint = f"did you mean {near[0]}?" if near else "search_knowledge lists what there is"
-        raise ConfigError("no such report", where=name, hint=hint)
+    entry = entry_of(store, name, archived=True)
     stored = store.read(entry)
     if stored is None:
         raise ConfigError("is gone or empty", where=entry.path, hint="research the question again")
     return entry, stored[0]
+
+
+def entry_of(store: Store, name: str, *, archived: bool = False) -> Entry:
+    """The entry of an id, path or address.
+
+    Raises:
+        ConfigError: there is none, or several have the id.
+    """
+    name = name.strip().removeprefix(REPORT)
+    known = list(store.entries())
+    entry = _named(name, known) or (_named(name, store.archived()) if archived else None)
+    if entry is None:
+        near = get_close_matches(name, [one.id for one in known], 1)
+        hint = f"did you mean {near[0]}?" if near else "search_knowledge lists what there is"
+        raise ConfigError("no such report", where=name, hint=hint)
+    return entry
 
 
 def _named(name: str, entries: Sequence[Entry]) -> Entry | None:

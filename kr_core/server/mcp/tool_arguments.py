@@ -269,6 +269,21 @@ class GetReportArguments(Arguments):
     max_tokens: _MaxTokens = DEFAULT_TOKENS
 
 
+class RejectAnswerArguments(Arguments):
+    """An answer that is wrong."""
+
+    report: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The answer's id or path, as `research` (`cache_entry_id`, `report_path`) gives it.",
+        ),
+    ]
+    why: Annotated[
+        str, Field(min_length=1, description="What is wrong with it, and how you know, in a sentence.")
+    ]
+
+
 class QaLogArguments(Arguments):
     """What of the record to read."""
 

@@ -97,6 +97,14 @@ _TOOLS = {
         " that `research` gave is not enough.",
         reads=True,
     ),
+    "reject_answer": _Entry(
+        "Reject an answer",
+        tool_arguments.RejectAnswerArguments,
+        "Say that an answer of `research` is wrong. Call it when the code that you ran, or the installed source, shows that it is."
+        " The answer leaves the knowledge base, so that it misleads no one after you; its report and your reason stay on record."
+        " Not for an answer that is only short or old: ask again with `refresh`.",
+        reads=False,
+    ),
     "qa_log": _Entry(
         "Read the record",
         tool_arguments.QaLogArguments,
@@ -238,6 +246,7 @@ def _results() -> dict[str, Schema]:
             found=_list(_object(**entry)), total=_NUMBER, page=_NUMBER, pages=_NUMBER
         ),
         "get_report": _object(**entry, text=_TEXT, page=_NUMBER, pages=_NUMBER),
+        "reject_answer": _object(rejected=_TEXT, report=_TEXT, notes=_TEXTS),
         "qa_log": _object(exchanges=_list(exchange), total=_NUMBER, page=_NUMBER, pages=_NUMBER),
         "answer_escalation": asked,
     }

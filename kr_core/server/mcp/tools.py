@@ -10,7 +10,7 @@ from kr_core.model.lessons import PHASES
 from kr_core.server.mcp import batch_text
 from kr_core.server.mcp import reply_text as telling
 from kr_core.server.mcp.elicitation import ElicitationResult, Human
-from kr_core.server.mcp.report_search import found, report_of
+from kr_core.server.mcp.report_search import entry_of, found, report_of
 from kr_core.server.mcp.text_pages import fitted, page_of
 from kr_core.terminal_text import printable
 
@@ -116,6 +116,22 @@ class Tools:
         values = {**_entry(entry), "text": page.text, "page": page.number, "pages": page.of}
         return ToolReply(
             "\n".join([page.text.rstrip("\n"), *_more(page.number, page.of)]), fitted(values, None)
+        )
+
+    async def reject_answer(self, given: tool_arguments.RejectAnswerArguments, _human: Human) -> ToolReply:
+        """Take an answer that is wrong out of the knowledge base."""
+        from kr_core.research.verdict import reject
+
+        pipeline = await self._project.pipeline()
+
+        def rejected() -> tuple[Entry, tuple[str, ...]]:
+            entry = entry_of(pipeline.store, given.report)
+            return entry, reject(pipeline.components, entry, given.why)
+
+        entry, notes = await shielded(rejected)
+        values = {"rejected": entry.id, "report": entry.path, "notes": [*notes]}
+        return ToolReply(
+            printable("\n".join([f"Taken out: {entry.id} {entry.path}", *notes])), fitted(values)
         )
 
     # -- lessons --------------------------------------------------------------------------------------------
