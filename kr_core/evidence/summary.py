@@ -320,6 +320,9 @@ class _Composer:
     def example(self, part: Part) -> list[CodeExample]:
         """The shortest code that shows what answers, with the parameter that the question names."""
         passage = part.passage
+        if passage.what == "message":  # where it is raised, and on what condition
+            raised = self.citer.code(part.source, passage, passage.code[0]) if passage.code else None
+            return [raised] if raised else []
         if passage.deprecated and passage.replacement:
             return []
         candidates = [passage, *part.support, *(other.passage for other in self.parts[1:4])]

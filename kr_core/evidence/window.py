@@ -138,7 +138,8 @@ def _sentences(passage: Passage) -> list[_Sentence]:
     is_section = passage.kind in {"section", "page"}
     if not is_section and not passage.lead:
         return []
-    paragraphs = [one for one in prose(documentation(passage)).split("\n") if not _CALL.fullmatch(one)]
+    text = passage.lead if passage.what == "message" else documentation(passage)
+    paragraphs = [one for one in prose(text).split("\n") if not _CALL.fullmatch(one)]
     if not is_section:
         paragraphs = _from_lead(paragraphs, passage)
     found_sentences = [

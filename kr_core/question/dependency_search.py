@@ -57,6 +57,13 @@ _TOLD = 0.8
 """What a word counts that the description has."""
 _HELD_BACK, _LARGE = 0.15, 200_000
 """How much a larger library must have more, by the bytes of its sources."""
+_RAISED = re.compile(
+    r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Found|Unfeasible):[ \t]+([^\n]{20,400})"
+)
+_RUN, _STEP, _MOST_RUNS, _LEAST_RUN = 4, 2, 8, 12
+"""A raised message is looked for in runs of so many words, one from every second word; characters at least."""
+_MAX_QUOTED_BYTES = 30_000_000
+"""Of a package's sources in which a raised message is looked for."""
 _SURE = 0.8
 """From this share of the question's words on, a dependency comes before a plain word that is a package's name."""
 
@@ -72,7 +79,7 @@ def choose_framework(question: str, project: LocalProject) -> FrameworkChoice:
     wanted = direct_dependencies(project)[:_MAX_PACKAGES]
     known = [one for one in (_library(name, project) for name in wanted) if one is not None]
     searched = tuple(one.name for one in known)
-    owner = _owner(question, known)
+    owner = _quoted(question, known) or _owner(question, known)
     if owner:
         return FrameworkChoice(owner, searched)
     ranked = _ranked(question, known)
@@ -94,9 +101,11 @@ class _Library(NamedTuple):
     bounds: tuple[Path, ...] | None
     description: frozenset[str]
 
-    def texts(self, *, exported: bool = False) -> Iterator[bytes]:
+    def texts(
+        self, *, exported: bool = False, most: int = _MAX_BYTES, largest: int = _MAX_FILE_BYTES
+    ) -> Iterator[bytes]:
         """What its sources hold, within the limits; of what it exports only the files at its top."""
-        left = _MAX_BYTES
+        left = most
         top = min((len(file.parts) for file in self.files), default=0)
         for file in self.files:
             if exported and (
@@ -105,12 +114,12 @@ class _Library(NamedTuple):
                 continue
             try:
                 size = file.stat().st_size
-                if size > _MAX_FILE_BYTES:
+                if size > largest:
                     continue
                 left -= size
                 if left < 0:
                     return
-                yield read_bytes(file, limit=_MAX_FILE_BYTES, within=self.bounds)
+                yield read_bytes(file, limit=largest, within=self.bounds)
             except OSError:  # taken away meanwhile
                 continue
 
@@ -151,6 +160,27 @@ def _described(folder: Path, bounds: tuple[Path, ...]) -> frozenset[str]:
                 ]
             )
     return frozenset(map(root_of, words(" ".join(told))))
+
+
+def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
+    """The library whose sources hold most of the message that a question pastes, if one holds more than the others."""
+    raised = _RAISED.findall(question)
+    said = raised[-1].split() if raised else []
+    runs = [" ".join(said[at : at + _RUN]).encode() for at in range(0, len(said) - _RUN + 1, _STEP)]
+    runs = [run for run in runs if len(run) >= _LEAST_RUN][:_MOST_RUNS]
+    if not runs:
+        return None
+    found = []
+    for library in libraries:
+        missing = set(runs)
+        for text in library.texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES):
+            missing -= {run for run in missing if run in text}
+            if not missing:
+                break
+        found.append((len(runs) - len(missing), library.name))
+    best = max(count for count, _name in found) if found else 0
+    having = [name for count, name in found if count == best]
+    return having[0] if best and len(having) == 1 else None
 
 
 def _owner(question: str, libraries: Sequence[_Library]) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from kr_core.question.pasted import is_only_error
+
 QuestionKind = Literal[
     "how_to", "meaning", "default", "difference", "replacement", "error", "yes_no", "options"
 ]
@@ -72,6 +74,8 @@ def kinds_of(asking: str, *, error: bool = False) -> tuple[QuestionKind, ...]:
         asking: the sentences that ask.
         error: an error was pasted with them.
     """
+    if is_only_error(asking):
+        return ("error",)
     yes_no = bool(_YES_NO.search(asking))
     defaults = bool(_DEFAULT.search(asking)) and not _SETS_DEFAULT.search(asking)
     whether = yes_no and defaults and not _WHICH.search(asking)

@@ -22,6 +22,12 @@ _ERROR_LINE = re.compile(
     r"\s*+(?:E\s++)?+(?:Uncaught |Unhandled )?+(?:[A-Za-z_]\w*+\.)*+[A-Z]\w*+(?<=Error|rning|ption|valid|Found|Exist|meout)(?:\s\[[\w-]++\])?+(?::\s|\s*+$)"
 )
 _LAST_LINE = re.compile(r"(?:\s*+[|]\s?+)?+(?:[A-Za-z_]\w*+\.)*+[A-Z]\w*+(?:\s\[[\w-]++\])?+(?::\s|\s*+$)")
+_PRINTED_ERROR = re.compile(
+    r"\s*+(?:\w{1,40} )?(?:(?:[A-Za-z_]\w{0,60}\.){1,9}[A-Z]\w{0,60}|[A-Z]\w{0,60}(?:Error|Exception|Warning)): "
+)
+"""How a text begins that is an error as it was printed."""
+_OWN_WORDS = re.compile(r"\b(?:[Ww]hat|[Hh]ow|[Ww]hy|[Ww]here|[Ww]hich|I|my|we)\b")
+"""What a question has that its asker wrote; "Did you mean" and "Do you need" are an error's."""
 _NODE_FRAME = re.compile(r"\s++at \S")
 _PYTHON_FRAME = re.compile(r'\s*+File "[^"]*+", line \d')
 _STATEMENT = re.compile(
@@ -80,10 +86,17 @@ def parts_of(text: str) -> Pasted:
     return Pasted(tuple(_joined(marked)), errors[-1][:_LONGEST_ERROR] if errors else "")
 
 
+def is_only_error(text: str) -> bool:
+    """Whether a text is an error as it was printed, without a question of its own."""
+    return bool(_PRINTED_ERROR.match(text)) and not _OWN_WORDS.search(text)
+
+
 def asking_sentences(pasted: Pasted) -> str:
     """The sentences that ask, and the error that is asked about; all prose if none asks."""
     sentences = list(_sentences(pasted.prose))
     asking = [sentence for sentence in sentences if _ASKS.search(sentence)]
+    if is_only_error(pasted.prose):
+        asking = sentences
     chosen = " ".join(asking or sentences)[:_LONGEST_PROSE]
     return " ".join(part for part in (chosen, pasted.error) if part)
 

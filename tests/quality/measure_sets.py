@@ -4,7 +4,7 @@
 
 The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
 as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
-names comes first; patterns are kinder than readers, who want the answer itself first. A question without an answer
+names comes first, or the message that was pasted; patterns are kinder than readers, who want the answer itself first. A question without an answer
 counts as right if its level is `low`.
 """
 
@@ -41,6 +41,8 @@ class Outcome(NamedTuple):
     answerable: bool
     fact: bool
     """The key fact is within reach."""
+    quoted: bool
+    """The first passage is the pasted message in the source; the symbol that explains it comes after."""
     symbol: int | None
     """The position of the first passage that the set names, from 0."""
     level: str
@@ -51,7 +53,11 @@ class Outcome(NamedTuple):
     @property
     def right(self) -> bool:
         """Whether a reader who knows the library would most likely act on it."""
-        return self.answerable and self.fact and (self.symbol == 0 or not self.entry.get("symbols"))
+        return (
+            self.answerable
+            and self.fact
+            and (self.symbol == 0 or self.quoted or not self.entry.get("symbols"))
+        )
 
 
 def measure(entries: Iterable[Mapping[str, Any]], project: LocalProject, cache: Path) -> list[Outcome]:
@@ -69,7 +75,7 @@ def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, A
     patterns = entry.get("fact") or ()
     fact = bool(patterns) and all(re.search(one, head, re.IGNORECASE | re.DOTALL) for one in patterns)
     return Outcome(
-        entry, entry.get("answerable", True), fact, place, asked.score.level, asked.score.score, asked.summary,
+        entry, entry.get("answerable", True), fact, bool(shown and shown[0].what == "message"), place, asked.score.level, asked.score.score, asked.summary,
         features(asked.query, asked.found, asked.draft),
     )  # fmt: skip
 

@@ -84,6 +84,11 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
         "deprecated": first.deprecated is not None,
+        "message": first.what == "message" and first.pinned,
+        "message advises": first.what == "message"
+        and first.pinned
+        and len(shown) > 1
+        and shown[1].lead != "",
         "long question": min(1.0, len(query.question.split()) / _MAX_WORDS),
         f"kind {question.kind}": 1.0,
         f"passage {first.kind}": 1.0,

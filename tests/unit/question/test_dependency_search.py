@@ -125,3 +125,15 @@ def test_direct_dependencies_that_run_come_first(tmp_path):
     )
     project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
     assert direct_dependencies(project) == ["zope", "attrs"]
+
+
+@pytest.mark.req("A12")
+def test_a_pasted_message_tells_the_library_that_raises_it(project):
+    """By runs of its words in the sources, though another library has more of its words."""
+    site = project.root / ".venv/lib/python3.11/site-packages"
+    (site / "rich/table.py").write_text(
+        'def check(row):\n    raise ValueError(f"The width of a {row} is not certain")\n'
+    )
+    (site / "wires/client.py").write_text('"""Width, cell, certain: is the cell\'s width not certain?"""\n')
+    choice = choose_framework("ValueError: The width of a Cell is not certain", project)
+    assert (choice.framework, choice.searched[:1]) == ("rich", ("rich",))

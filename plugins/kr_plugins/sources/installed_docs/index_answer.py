@@ -51,6 +51,11 @@ _CALLED = 2.0
 """What a function and its parameters count more if a how-to spells out its name, with an underscore."""
 _DOCUMENTED = 4.9
 """The least standing of a public name with documentation."""
+_SPELLED = re.compile(
+    r"`([A-Za-z_][\w.]*)|\['(\w+)'\]|(?<![\w.])((?:[A-Za-z]\w*\.)*(?:[A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w*))"
+)
+"""The names that a message spells out: between back-ticks, as a key, with an underscore or inner capital."""
+_MOST_NAMED = 3
 _RAISED = 1.5
 """What an error counts more in a question about one."""
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout|Expired|Exit|NotFound)$")
@@ -152,16 +157,9 @@ def _with_messages(
         )
         for one in found
     ]
-    error = found[0].passage.data["error"]
-    raised = look_up(index, error, names) if error else None
-    if raised is not None and not isinstance(raised, UnresolvedName):
-        said += [
-            _plain(hit.passage, origin).model_copy(update={"coverage": _OF_CLASS})
-            for hit in index.get([raised.passage])
-            if hit.passage.kind == "symbol"
-        ]
-    symbols = {passage.symbol for passage in said if passage.symbol}
-    rest = [passage for passage in answered.passages if passage.symbol not in symbols or passage.parameter]
+    said += _around(index, found[0].passage, names, origin)
+    titles = {passage.title for passage in said}
+    rest = [passage for passage in answered.passages if passage.title not in titles]
     if not exact:
         return answered._replace(passages=(*rest[:1], *said, *rest[1:])[:_SHOWN])
     rest = [
@@ -169,6 +167,37 @@ def _with_messages(
         for passage in rest
     ]
     return IndexAnswer((*said, *rest)[:_SHOWN], answered.support, ())
+
+
+def _around(
+    index: PassageIndex, message: IndexedPassage, names: Sequence[str], origin: Origin
+) -> list[Passage]:
+    """What a message itself names, the class that it is raised with, and what raises it, as far as it is documented."""
+    named = [one for found in _SPELLED.findall(message.lead) for one in found if one]
+    where = message.data["where"].removesuffix(".__init__")
+    raiser = where if "." in where or where[:1].isupper() else f"{message.data['module']}.{where}"
+    raising = look_up(index, raiser, names)
+    of_raiser = (
+        {hit.passage.parameter: hit.id for hit in index.parameters_of(raising.name)}
+        if raising is not None and not isinstance(raising, UnresolvedName)
+        else {}
+    )
+    wanted = [*dict.fromkeys(named[:_MOST_NAMED]), message.data["error"], raiser]
+    entries = [(name, look_up(index, name, names)) for name in wanted if name]
+    numbers = [
+        of_raiser.get(name, one.passage)
+        for name, one in entries
+        if one is not None and not isinstance(one, UnresolvedName) and "._" not in one.name
+    ]
+    return [
+        (
+            _at_site(hit.passage, hit.passage.data["site"], (), origin)
+            if hit.passage.kind == "parameter"
+            else _plain(hit.passage, origin)
+        ).model_copy(update={"coverage": _OF_CLASS})
+        for hit in index.get(list(dict.fromkeys(numbers)))
+        if hit.passage.kind in {"symbol", "parameter"} and hit.passage.lead
+    ]
 
 
 def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:

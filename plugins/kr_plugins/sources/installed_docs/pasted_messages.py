@@ -26,6 +26,10 @@ _LONGEST_TAIL = 60
 _LONGEST_HOLE = 200
 _LONE_SENTENCE = 40
 """Characters of a sentence that is known by itself though the first one of its message is not quoted."""
+_OF_PYTHON = re.compile(
+    r"object has no attribute|unexpected keyword argument|required positional argument|object is not (?:callable|iterable)"
+)
+"""What Python itself says of any library; a library that says the same tells nothing more."""
 _STARTS = 5
 """Places at which a sentence may begin."""
 _PARTIAL = 0.6
@@ -67,7 +71,7 @@ def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMe
     said, tails = _words_of(text), [_words_of(quote) for quote in quotes]
     tails = [tail for tail in tails if tail.count(" ") >= LEAST_WORDS - 1 and len(tail) >= LEAST_CHARACTERS]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
-    messages = index.messages()
+    messages = [one for one in index.messages() if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])]
     exact = []
     for passage in messages:
         matched = _matched(passage.lead[:_COMPARED_TEXT], said, tails)

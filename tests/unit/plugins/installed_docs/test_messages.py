@@ -40,6 +40,7 @@ BOX = {
                 raise ValueError("The room of the box %s must not be negative: %d" % (thing, room))
             warnings.warn("put() without a name for the thing is slow", DeprecationWarning)
             lid(_no_lid_msg)
+            raise AttributeError(f"{type(thing)!r} object has no attribute {size!r}")
         ''',
 }
 
@@ -89,8 +90,8 @@ def test_the_messages_of_a_module_are_read(read):
         ("The room of the box ... must not be negative: ...", "ValueError", "put"),
         ("put() without a name for the thing is slow", "DeprecationWarning", "put"),
     ]
-    assert found[3].text.startswith("Working without a lid on the box.\n\nThis means")
-    assert (found[3].error, found[3].line, len(found)) == ("", 3, 4)
+    assert found[4].text.startswith("Working without a lid on the box.\n\nThis means")
+    assert (found[4].error, found[4].line, len(found)) == ("", 3, 5)
     assert found[0].line == 17
 
 
@@ -154,6 +155,53 @@ def test_a_quoted_message_is_answered_with_its_advice_and_its_class(ask, questio
     assert "Raised when a thing does not fit into a box." in summary
 
 
+@pytest.mark.req("A2", "A3")
+def test_a_message_shows_where_it_is_raised_and_what_it_names(install, project, tmp_path):
+    """The condition and the statement as they are in the source, then the documented names of the message and what raises it."""
+    install(
+        "crate",
+        {
+            "crate/__init__.py": '''\
+                """Crates."""
+
+                class Crate:
+                    """A crate."""
+
+                    max_weight: int = 10
+                    """How much a crate carries, in kilograms."""
+
+                    def load(self, thing, strict=True):
+                        """Load a thing into the crate.
+
+                        Args:
+                            thing: what is loaded.
+                            strict: whether a heavy thing is refused.
+                        """
+                        if strict and thing.weight > self.max_weight:
+                            # a crate breaks
+                            raise ValueError(f"The {thing} is too heavy for this: set max_weight, or strict_mode")
+                        raise OSError("The crate stands in the rain and is wet")
+                '''
+        },
+    )
+    query = ResearchQuery(
+        framework="crate", framework_version="1.2.0", topic="errors", tags=("t",),
+        question="ValueError: The anvil is too heavy for this: set max_weight, or strict_mode",
+    )  # fmt: skip
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    assert [one.symbol for one in found.passages[:3]] == [None, "crate.Crate.max_weight", "crate.Crate.load"]
+    draft = compose(query, [("installed_docs", found)])
+    assert [one.code.split("\n")[0] for one in draft.summary_code] == [
+        "if strict and thing.weight > self.max_weight:"
+    ]
+    assert draft.citations[draft.summary_code[0].citation - 1].locator == "crate/__init__.py:16"
+    alone = query.model_copy(update={"question": "OSError: The crate stands in the rain and is wet"})
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(alone, Context(project())))
+    assert not compose(alone, [("installed_docs", found)]).summary_code, (
+        "what is always raised has no condition"
+    )
+
+
 @pytest.mark.req("A2")
 def test_the_first_line_of_a_long_message_finds_its_advice(ask):
     """Of a message of several paragraphs the first line is enough; all of it is shown."""
@@ -184,6 +232,7 @@ def test_a_message_of_another_version_comes_second(ask):
         "What does BoxError mean?",
         "How do I catch BoxError?",
         "box KeyError: 'ball'",
+        "AttributeError: 'Box' object has no attribute 'cut'",
         "Note: How do I give a thing a name in the box?",
     ],
 )

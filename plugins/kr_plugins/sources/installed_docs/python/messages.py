@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import ChainMap
+from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
@@ -24,6 +25,8 @@ _MOST_CHARACTERS = 1_500
 LEAST_WORDS = 4
 LEAST_CHARACTERS = 20
 _LEAST_CONSTANT = 40
+_MOST_LINES = 12
+"""Of code that is shown beside a message."""
 _MOST_PARTS = 40
 """Strings and holes that are put together to one message."""
 _MOST_ASSIGNED = 5
@@ -49,11 +52,19 @@ class Message(NamedTuple):
     where: str
     """The qualified name of the function or class that holds it; empty at the top of the module."""
     line: int
+    code: str = ""
+    """The statement that raises or warns with it, from the condition on; empty where it is long or stands alone."""
+    code_line: int = 0
 
 
-def messages_of(tree: ast.Module) -> list[Message]:
-    """The messages of one module, in order, each once; linear in its statements."""
-    return _Reader().read(tree)
+def messages_of(tree: ast.Module, source: Sequence[str]) -> list[Message]:
+    """The messages of one module, in order, each once; linear in its statements.
+
+    Args:
+        tree: the module.
+        source: its lines.
+    """
+    return _Reader(source).read(tree)
 
 
 def message_passages(modules: Iterable[Module], notes: list[str]) -> Iterator[IndexedPassage]:
@@ -68,22 +79,28 @@ def message_passages(modules: Iterable[Module], notes: list[str]) -> Iterator[In
                 return
             seen.add((message.text, message.error))
             place = f"{module.name}.{message.where}".rstrip(".")
+            after = message.text.count("\n") + 2
             yield IndexedPassage(
                 kind="message",
                 title=f"{message.error or 'Message'} in {place}",
-                text=message.text,
+                text=f"{message.text}\n\n{message.code}" if message.code else message.text,
                 locator=f"{module.path}:{message.line}",
                 lead=message.text,
+                code=(message.code,) if message.code else (),
                 prior=0.1,
                 data={
-                    "kind": "section", "what": "message", "lines": [[0, message.line]], "message": True,
-                    "error": message.error, "module": module.name,
+                    "kind": "section", "what": "message", "message": True, "error": message.error,
+                    "lines": [[0, message.line], *([[after, message.code_line]] if message.code else [])],
+                    "module": module.name, "where": message.where,
                 },
             )  # fmt: skip
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, source: Sequence[str]) -> None:
+        self.source = source
+        self.shown: tuple[int, int] | None = None
+        """The first and last line of the statement that is read, from its condition on."""
         self.found: dict[tuple[str, str], Message] = {}
         self.assigned: dict[str, list[ast.expr]] = {}
         """The strings that the names of the function that is read stand for."""
@@ -93,21 +110,34 @@ class _Reader:
         self.left = _MOST_LOOKED_AT
 
     def read(self, tree: ast.Module) -> list[Message]:
-        waiting: list[tuple[ast.stmt, str]] = [(one, "") for one in reversed(tree.body)]
+        waiting: list[tuple[ast.stmt, str, ast.If | None]] = [(one, "", None) for one in reversed(tree.body)]
         while waiting and self.left > 0 and len(self.found) < _MOST_MESSAGES:
-            statement, scope = waiting.pop()
+            statement, scope, condition = waiting.pop()
             if scope != self.scope:
+                self.leave()
                 self.scope, self.assigned = scope, {}
+            end = statement.end_lineno or statement.lineno
+            self.shown = (condition.lineno, end) if condition is not None else None
             self.statement(statement)
             inner = scope
             if isinstance(statement, (*_FUNCTION, ast.ClassDef)):
-                inner = f"{scope}.{statement.name}".lstrip(".")
-            waiting += [(one, inner) for one in reversed(list(_inner(statement)))]
-        self.scope = ""
-        for name, values in self.constants.items():
+                inner, condition = f"{scope}.{statement.name}".lstrip("."), None
+            held = set(map(id, statement.body)) if isinstance(statement, ast.If) else set()
+            waiting += [
+                (one, inner, statement if isinstance(statement, ast.If) and id(one) in held else condition)
+                for one in reversed(list(_inner(statement)))
+            ]
+        self.leave()
+        self.scope, self.assigned = "", self.constants
+        self.leave()
+        return list(self.found.values())
+
+    def leave(self) -> None:
+        """Keep the strings of a scope that nothing beside them raises, if their names say that they are messages."""
+        self.shown = None
+        for name, values in self.assigned.items():
             for value in values if _NAMED_MESSAGE.search(name) else ():
                 self.add(value, {}, "", _LEAST_CONSTANT)
-        return list(self.found.values())
 
     def statement(self, statement: ast.stmt) -> None:
         if isinstance(statement, ast.Raise):
@@ -156,7 +186,16 @@ class _Reader:
         if not _says_something(text, least) or (not error and text in self.texts):
             return
         self.texts.add(text)
-        self.found.setdefault((text, error), Message(text, error, self.scope, node.lineno))
+        if (text, error) not in self.found:
+            self.found[text, error] = Message(text, error, self.scope, node.lineno, *self.code())
+
+    def code(self) -> tuple[str, int]:
+        """The lines of the statement that is read, from its condition on, and the number of the first."""
+        first, last = self.shown or (0, -1)
+        if not 0 < last - first < _MOST_LINES:
+            return "", 0
+        code = dedent("\n".join(self.source[first - 1 : last]))
+        return (code, first) if len(code) <= _MOST_CHARACTERS else ("", 0)
 
 
 def _text_of(node: ast.expr, names: MutableMapping[str, list[ast.expr]]) -> str:

@@ -117,7 +117,7 @@ class _ModuleReader:
     def read(self, tree: ast.Module) -> None:
         self.module.doc, self.module.doc_line = self.docstring(tree)
         self.statements(tree.body, "")
-        self.module.messages = messages_of(tree)
+        self.module.messages = messages_of(tree, self.text.lines)
 
     # -- structure --
 
