@@ -55,7 +55,7 @@ _SELDOM_NAMES = frozenset(
     decorator setting replacement equivalent possible allowed accepted available supported valid alternative successor usage example exactly actually really mean use using used""".split()
 )
 """Words that stand where a name might, and seldom are one; "the default of X in Y" is where they may be."""
-_WORD = r"[`'\"]?([^\W\d][\w.$]{0,80})"
+_WORD = r"[`'\"]?\.?([^\W\d][\w.$]{0,80})"
 _NOUN = r"(?:function|method|class|option|parameter|param|argument|arg|kwarg|keyword|decorator|attribute|property|field|setting|flag|module|exception|hook|context manager|constant|type)"
 _CUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("message", re.compile(rf"\bno attribute {_WORD}|\bargument:? ['\"`]([^\W\d]\w{{0,80}})|\bcannot import name {_WORD}|\bno exported member {_WORD}|(?<!\w){_WORD} is not a function|\bProperty {_WORD} does not exist|\bno parameter named {_WORD}", re.IGNORECASE)),
