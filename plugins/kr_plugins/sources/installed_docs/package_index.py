@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
-READER_FORMAT = 28
+READER_FORMAT = 30
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -259,6 +259,9 @@ def _read(
             )
         except Unreadable as reason:
             notes.append(str(reason))
+    for definition in [one for module in modules.values() for one in module.added]:
+        if definition.module in modules:
+            modules[definition.module].definitions.setdefault(definition.qualname, definition)
     if material.compiled:
         for module in compiled.modules():
             known = modules.get(module.name)

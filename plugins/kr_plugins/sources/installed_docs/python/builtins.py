@@ -104,11 +104,12 @@ def _add(module: Module, qualname: str, value: Any) -> None:
         head,
         docstrings.parse(lines),
         0,
-        list(_parameters(signature)),
+        list(parameters_in(signature)),
     )
 
 
-def _parameters(signature: str | None) -> Iterator[Parameter]:
+def parameters_in(signature: str | None) -> Iterator[Parameter]:
+    """The parameters of a signature in brackets, as CPython's `__text_signature__` has it."""
     for part in (signature or "").strip("()").split(","):
         source = part.strip()
         name, _equals, default = source.partition("=")

@@ -91,5 +91,7 @@ class Module:
     """Names imported as themselves (`from dependency import name as name`), and so offered on purpose."""
     origin: tuple[str, str] | None = None
     """Package URL and version of the dependency that it belongs to; None for the distribution's own."""
+    added: list[Definition] = field(default_factory=list)
+    """What it documents of other modules, which are compiled."""
     messages: list[Message] = field(default_factory=list)
     """What its errors and warnings say."""

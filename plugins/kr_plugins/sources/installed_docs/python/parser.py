@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.toolkit import read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation
+from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
@@ -118,6 +119,7 @@ class _ModuleReader:
         self.module.doc, self.module.doc_line = self.docstring(tree)
         self.statements(tree.body, "")
         self.module.messages = messages_of(tree, self.text.lines)
+        self.module.added = list(added_docs(tree, self.module.path))
 
     # -- structure --
 

@@ -232,7 +232,7 @@ class PublicNames:
                 candidates.append(f"{naming.name}.{member}")
         if hidden or not candidates:
             return PublicName(_written(f"{known.name}.{member}"), (), public=False)
-        return self._choose(candidates, definition)
+        return self._choose(candidates, definition, known.name)
 
     def _inheriting(self, owner: Definition, member: str) -> Iterator[Definition]:
         waiting, seen = [owner], {(owner.module, owner.qualname)}
@@ -247,13 +247,14 @@ class PublicNames:
                 waiting.append(subclass)
                 yield subclass
 
-    def _choose(self, candidates: list[str], definition: Definition) -> PublicName:
+    def _choose(self, candidates: list[str], definition: Definition, owner: str = "") -> PublicName:
+        """The best of several names; among equals that of the class which defines it comes before its subclasses'."""
         if not candidates:
             return PublicName(f"{definition.module}.{definition.qualname}", (), public=False)
-        ranked = sorted(dict.fromkeys(candidates), key=lambda name: self._rank(name, definition.name))
+        ranked = sorted(dict.fromkeys(candidates), key=lambda name: self._rank(name, definition.name, owner))
         return PublicName(_written(ranked[0]), tuple(ranked[1 : _MAX_ALSO + 1]))
 
-    def _rank(self, name: str, own: str) -> tuple[bool, int, int, bool, int, str]:
+    def _rank(self, name: str, own: str, owner: str) -> tuple[bool, int, int, bool, bool, int, str]:
         top = name.partition(".")[0]
         preference = self.packages.index(top) if top in self.packages else len(self.packages)
         return (
@@ -261,6 +262,7 @@ class PublicNames:
             name.count("."),
             preference,
             name.rpartition(".")[2] != own,
+            name.rpartition(".")[0] != owner,
             len(name),
             name,
         )
