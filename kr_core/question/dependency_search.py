@@ -57,9 +57,7 @@ _TOLD = 0.8
 """What a word counts that the description has."""
 _HELD_BACK, _LARGE = 0.15, 200_000
 """How much a larger library must have more, by the bytes of its sources."""
-_RAISED = re.compile(
-    r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Found|Unfeasible):[ \t]+([^\n]{20,400})"
-)
+_RAISED = re.compile(r"(?:Error|Exception|Warning|Found|Unfeasible):[ \t]([^\n]{20,400})")
 _RUN, _STEP, _MOST_RUNS, _LEAST_RUN = 4, 2, 8, 12
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
