@@ -1,6 +1,11 @@
 """Blind question sets measured: is the key fact within reach, is the right symbol first, does the level hold?
 
     python tests/quality/measure_sets.py tuning [-v]
+    KR_QUALITY_NODE=/tmp/node python tests/quality/measure_sets.py npm_tuning [-v]
+
+The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in which this was run:
+
+    npm ci --ignore-scripts --omit=optional
 
 The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
 as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
@@ -92,6 +97,11 @@ def python_project(root: Path) -> LocalProject:
     return LocalProject(root, root, {"VIRTUAL_ENV": str(ENVIRONMENT)})
 
 
+def node_project(folder: Path) -> LocalProject:
+    """The project whose `node_modules` hold the packages of the npm sets."""
+    return LocalProject(folder, folder, {}, own_prefix=None)
+
+
 def table(outcomes: Sequence[Outcome]) -> str:
     """The figures by kind and by level, as lines of text."""
     answerable = [one for one in outcomes if one.answerable]
@@ -119,10 +129,11 @@ def _line(name: str, found: Sequence[Outcome]) -> str:
 
 
 def main() -> None:
-    part = sys.argv[1]
+    part, of_npm = sys.argv[1].removeprefix("npm_"), sys.argv[1].startswith("npm_")
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
-        outcomes = measure(load(part), python_project(Path(root)), cache)
+        project = node_project(Path(os.environ["KR_QUALITY_NODE"])) if of_npm else python_project(Path(root))
+        outcomes = measure(load(part, "npm" if of_npm else "python"), project, cache)
     if "-v" in sys.argv:
         if part == "reported":
             raise SystemExit("the reported part is only counted; look at the tuning part")
