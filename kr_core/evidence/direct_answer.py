@@ -113,6 +113,7 @@ class _Parameter(NamedTuple):
     name: str
     default: str | None
     symbol: str
+    """What takes it; empty for an option that has a passage of its own."""
     passage: Passage
 
 
@@ -134,6 +135,9 @@ def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]
             for name, default in own
             if name not in symbols and _is_asked(asked, name)
         ]
+        last = passage.symbol.rpartition(".")[2]
+        if passage.what == "attribute" and not passage.parameter and _is_asked(asked, last):
+            found.append((not is_named, place, _Parameter(last, passage.default, "", passage)))
     in_order = sorted(found, key=lambda one: one[:2])
     if any(passage.pinned for passage in known):  # of anything else the question does not speak
         return [one for unnamed, _place, one in in_order if not unnamed]
@@ -157,9 +161,10 @@ def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
         value = default_of(one.passage, one.default)
         if value is None or len(value) > _LONG_VALUE:
             continue
-        text = f"The default of `{one.name}` in `{one.symbol}` is `{value}`"
+        holder, slots = _held_by(one)
+        text = f"The default of {holder} is `{value}`"
         quotes = [Quote(one.passage, _declaration(one, value))]
-        slots = [one.name, one.symbol, value]
+        slots = [*slots, value]
         constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
         if constant is not None and len(folded(value_of(constant.text))) <= _LONG_VALUE:
             text += f", which is `{folded(value_of(constant.text))}`"
@@ -167,6 +172,13 @@ def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
             slots.append(value_of(constant.text))
         return DirectAnswer(f"{text}.", tuple(quotes), tuple(slots))
     return None
+
+
+def _held_by(one: _Parameter) -> tuple[str, list[str]]:
+    """A parameter and what takes it, or an option under its full name; and the names in it."""
+    if one.symbol:
+        return f"`{one.name}` in `{one.symbol}`", [one.name, one.symbol]
+    return f"`{one.passage.symbol}`", [one.passage.symbol or one.name]
 
 
 def _declaration(one: _Parameter, value: str) -> str:

@@ -341,6 +341,7 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         symbol=indexed.symbol,
         signature=data.get("signature"),
         returns=data.get("returns"),
+        default=data.get("default"),
         required=tuple(data.get("required", ())),
         parameters=tuple((name, default) for name, default in data.get("parameters", ())),
         also=tuple(data.get("also", ())),

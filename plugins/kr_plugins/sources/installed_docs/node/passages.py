@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
+from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
@@ -213,7 +214,7 @@ class PassageMaker:
         signature = _shortened(one.signature)
         bare = [member for member in one.members if member.kind == "property" and not member.comment]
         text = _text_of(signature, one, comment, bare[:_MAX_LINES])
-        prose = [line.text for line in comment.prose]
+        prose = [line.text for line in (*comment.prose, *comment.default)]
         described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
             kind="symbol",
@@ -234,6 +235,7 @@ class PassageMaker:
                 "lines": text.runs,
                 "signature": signature,
                 **_called(one, signature),
+                **_default(one, prose),
                 "aliases": list(aliases),
                 "public": True,
                 **self.origin(scope.file),
@@ -282,6 +284,12 @@ def _called(one: Declaration, signature: str) -> dict[str, Any]:
         "parameters": [("..." * each.rest + each.name, None) for each in named] if is_callable else [],
         "returns": one.returns if is_callable and one.returns and one.returns in signature else None,
     }
+
+
+def _default(one: Declaration, said: Sequence[str]) -> dict[str, Any]:
+    """The default of a property, if its documentation tells one."""
+    value = default_in("\n".join(said)) if one.kind == "property" else None
+    return {"default": value} if value is not None else {}
 
 
 def _renamed(passage: IndexedPassage, each: ExportedName) -> IndexedPassage:
@@ -354,6 +362,7 @@ def _text_of(
     text = _Text(signature, one.line)
     text.add(comment.deprecation)
     text.add(comment.prose)
+    text.add(comment.default)
     for _parameter, lines in comment.parameters:
         text.runs.append([len(text.parts), lines[0].number - 1])
         text.parts.append("")

@@ -16,6 +16,7 @@ _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 _PARAMETER = re.compile(r"(?:\{[^}]*+\}\s*+)?\[?([\w$.]++)(?:=[^\]]*+)?\]?\s*+(?:-\s*+)?(.*)$")
 _CAPTION = re.compile(r"^\s*<caption>.*</caption>\s*$")
 _SPOKEN = frozenset({"description", "remarks", "summary", "desc", "overview"})
+_DEFAULT = frozenset({"default", "defaultValue", "defaultvalue"})
 _HIDDEN = frozenset({"internal", "private", "hidden", "ignore"})
 
 
@@ -47,6 +48,8 @@ class TSDocComment(NamedTuple):
     """`@internal` and the like: not meant for users."""
     deprecation: tuple[CommentLine, ...] = ()
     """The lines of `@deprecated`, the tag itself included."""
+    default: tuple[CommentLine, ...] = ()
+    """The lines of `@default` or `@defaultValue`, the tag itself included."""
 
 
 def parse(text: str, first_line: int) -> TSDocComment:
@@ -56,6 +59,7 @@ def parse(text: str, first_line: int) -> TSDocComment:
     parameters: list[tuple[str, tuple[CommentLine, ...]]] = []
     examples: list[Example] = []
     deprecation: list[CommentLine] = []
+    default: list[CommentLine] = []
     tags: set[str] = set()
     for tag, block in _blocks(_lines(text, first_line)):
         tags.add(tag)
@@ -72,6 +76,8 @@ def parse(text: str, first_line: int) -> TSDocComment:
             examples += _examples(block)
         elif tag == "deprecated":
             deprecation = _trimmed(block)
+        elif tag in _DEFAULT:
+            default = _trimmed(block)
     return TSDocComment(
         tuple(_trimmed(prose) or summary),
         tuple(parameters),
@@ -79,6 +85,7 @@ def parse(text: str, first_line: int) -> TSDocComment:
         "deprecated" in tags,
         bool(tags & _HIDDEN),
         tuple(deprecation),
+        tuple(default),
     )
 
 
