@@ -41,6 +41,9 @@ _ITEM = re.compile(
 """A value that an item of a list explains."""
 _MOST_ITEMS = 16
 _LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
+_QUOTED_VALUE = r"(?:'[\w./+-]{1,40}'|\"[\w./+-]{1,40}\"|`[\w./+'\"-]{1,42}`)"
+_VALUES = re.compile(rf"{_QUOTED_VALUE}(?:(?:,[ \t]?|[ \t]?\|[ \t]?|,?[ \t](?:or|and)[ \t]){_QUOTED_VALUE}){{1,40}}")
+"""Values listed on one line, as a sentence or a union type does: `'pre' | 'post' | 'sync'`."""
 _NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
 """Names that are everyday words of questions: they count only where a question spells them as code."""
 
@@ -222,6 +225,10 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
                 [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
             )
             return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
+        values = _VALUES.search(passage.text) if not one.symbol else None
+        if values:
+            text = f"The options of `{passage.symbol}`: {values[0]}."
+            return DirectAnswer(text, (Quote(passage, values[0]),), (passage.symbol or "", values[0]))
         items = _ITEM.findall(passage.text) if passage.parameter else []
         if len(items) > 1:
             values = list(dict.fromkeys(items))[:_MOST_ITEMS]

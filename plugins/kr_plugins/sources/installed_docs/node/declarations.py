@@ -66,3 +66,5 @@ class ModuleDeclarations:
     """The bodies of `declare module "name"`."""
     assigned: str | None = None
     """What `export =` or `export default` names."""
+    references: list[str] = field(default_factory=list)
+    """The files beside it that `/// <reference path>` names: they add to it."""

@@ -43,13 +43,19 @@ _CHANGES = frozenset(
 )
 """Types of TypeScript and type-fest that have the members of their arguments."""
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
+_REFERENCE = re.compile(r"^///[ \t]*+<reference[ \t]++path=[\"']([^\"'\n]{1,200})[\"']", re.MULTILINE)
+_MAX_REFERENCES = 100
+_HEAD = 20_000
+"""Characters of a file in which it names others that belong to it."""
 _DEEPEST = 12
 """Namespaces in namespaces are followed so far."""
 
 
 def read(text: str) -> ModuleDeclarations:
     """Read the text of a declaration file; its lines end with a line feed alone."""
-    return _Scanner(text).statements(0, None, inside=False)
+    found = _Scanner(text).statements(0, None, inside=False)
+    found.references = _REFERENCE.findall(text[:_HEAD])[:_MAX_REFERENCES]
+    return found
 
 
 class _Scanner:
@@ -237,6 +243,8 @@ class _Scanner:
                 and self.file.at(number + 4) in {"", ";", "<"} | _STARTERS
             ):
                 made.type_name = self.file.at(number + 3)
+            elif self.file.at(number + 4) == "." and self.file.at(number + 6) in {"", ";"} | _STARTERS:
+                made.type_name = "".join(self.words[number + 3 : number + 6])
         return made
 
     def body_of(self, first: int, number: int, word: str, end: int) -> tuple[Declaration | None, int]:

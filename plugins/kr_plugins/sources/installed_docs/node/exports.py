@@ -100,7 +100,7 @@ class Exports:
             file = self.file(path, declaring)
             if file is None:
                 continue
-            listed = list(self._of(file))
+            listed = [*self._of(file), *self._added(file)]
             for each in listed:
                 if each.name not in seen:
                     yield each._replace(subpath=subpath)
@@ -108,17 +108,22 @@ class Exports:
 
     def _entries(self) -> tuple[NodePackage, list[tuple[str, Path]]]:
         found = list(entries(self.package))
-        if found:
+        if any(not subpath for subpath, _path in found):
             return self.package, found
         types = types_package(self.package)
         if types is None:
-            return self.package, []
-        if gap(types.version, self.package.version) == "major":
+            return self.package, found
+        if gap(types.version, self.package.version) == "major" and not self._is_before(types):
             self.notes.append(
                 f"{types.name} {types.version} left out: {self.package.name} {self.package.version} is installed"
             )
-            return self.package, []
+            return self.package, found
         return types, list(entries(types))
+
+    def _is_before(self, types: NodePackage) -> bool:
+        """Whether declarations are those of the major version before: the next ones often come late, or never."""
+        theirs, ours = (major_of(one.version) for one in (types, self.package))
+        return theirs is not None and ours is not None and theirs > 0 and ours == theirs + 1
 
     def file(self, path: Path, package: NodePackage) -> File | None:
         """A file, read once; None where it cannot be read, is too large, or one too many."""
@@ -178,6 +183,23 @@ class Exports:
         for name, each in names.items():
             if best[each.key] == name:
                 yield each._replace(aliases=tuple(aliases.get(name, ())[:4]))
+
+    def _added(self, file: File) -> Iterator[ExportedName]:
+        """The members that files beside it add to the type of its default export, as those of `lodash` do."""
+        local = file.typings.assigned
+        kinds = [one.type_name for one in file.typings.declarations.get(local or "", ()) if one.type_name]
+        wanted = {kind.rpartition(".")[2] for kind in kinds}
+        for path in file.typings.references if wanted else ():
+            other = self.resolve(file, path)
+            for source, block in other.typings.modules.items() if other is not None else ():
+                if other is None or not source.startswith(".") or not self._may_go_on():
+                    continue
+                there = declaration_file(other.path.parent, source, other.package.folder)
+                found = [one for name in wanted for one in block.declarations.get(name, ())]
+                if there == file.path and found:
+                    aliases = (local,) if local and local != self.called() else ()
+                    inner = other._replace(typings=block)
+                    yield ExportedName(self.called(), inner, tuple(found), default=True, aliases=aliases)
 
     def _collect(
         self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path], dots: int = 0
@@ -283,7 +305,7 @@ class Exports:
         return self._resolved[key]
 
     def _resolve(self, file: File, source: str) -> File | None:
-        if source in {"", "."} or source.startswith(("./", "../", ".")):
+        if source in {"", "."} or source.startswith("."):
             path = declaration_file(file.path.parent, source, file.package.folder)
             return self.file(path, file.package) if path is not None else None
         parts = source.split("/")
@@ -311,6 +333,12 @@ class Exports:
                 other, found = types, list(entries(types))
             self._packages[key] = other, dict(reversed(found))  # the first of a name counts
         return self._packages[key]
+
+
+def major_of(version: str) -> int | None:
+    """The major number of a version of npm."""
+    number = version.partition(".")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else None
 
 
 def _called(found: ExportedName, file: File, exported: str) -> ExportedName:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
+from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.python import docstrings
@@ -244,8 +245,11 @@ class PassageMaker:
 
     def origin(self, file: File) -> dict[str, Any]:
         """The address of another package (`@types/express`, what is re-exported); the version stays the one that is asked about."""
-        same = file.package.folder == self.exports.package.folder
-        return {} if same else {"url": file.package.url}
+        own = self.exports.package
+        if file.package.folder == own.folder:
+            return {}
+        late = file.package.name.startswith("@types/") and major_of(file.package.version) != major_of(own.version)
+        return {"url": file.package.url, **({"version": file.package.version} if late else {})}
 
     def prior(self, name: str, one: Declaration, base: float) -> float:
         """How likely any user is to ask for a declaration: documented, callable, often used in the README."""
