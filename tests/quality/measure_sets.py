@@ -75,7 +75,7 @@ def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, A
     asked = answered_by(source, project, entry["package"].lower(), entry["question"])
     wanted = set(entry.get("symbols") or ())
     shown = asked.finding.passages
-    place = next((n for n, passage in enumerate(shown) if names(passage) & wanted), None)
+    place = next((n for n, passage in enumerate(shown) if _suffixes(names(passage)) & wanted), None)
     head = re.sub(r"\s+", " ", asked.summary)[:REACH]
     patterns = entry.get("fact") or ()
     fact = bool(patterns) and all(re.search(one, head, re.IGNORECASE | re.DOTALL) for one in patterns)
@@ -83,6 +83,12 @@ def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, A
         entry, entry.get("answerable", True), fact, bool(shown and shown[0].what == "message"), place, asked.score.level, asked.score.score, asked.summary,
         features(asked.query, asked.found, asked.draft),
     )  # fmt: skip
+
+
+def _suffixes(found: Iterable[str]) -> set[str]:
+    """Names, and what is left of each without its first parts, as far as two parts are left: `yargs.Argv.strict`."""
+    ends = {".".join(name.split(".")[n:]) for name in found for n in range(1, name.count("."))}
+    return ends.union(found)
 
 
 def load(part: str, language: str = "python") -> list[Mapping[str, Any]]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kr_core.toolkit import IndexedPassage
 
 _LONG = 30
 """A fence of so many lines, half of its paragraphs led by a comment, is a list of options."""
+_FEW = 3
+"""So few options are no sign of the type that they belong to."""
 _COMMENT = re.compile(r"^\s*+(?://++|#|\*|/\*++)\s?+(.*)$")
 _KEY = re.compile(r"^\s*['\"]?([A-Za-z_$][\w$.-]*)['\"]?\s*\??[:=(]")
 
@@ -100,5 +103,33 @@ def _passage(section: IndexedPassage, option: _Option, fence: str, first_line: i
         prior=round(section.prior * 0.9, 4),  # it says less than a section that says the same words
         code=(code,),
         prose="\n".join([*option.message, code]),
-        data={**section.data, "lines": [[0, line], [count, line + count - 1]]},
+        data={**section.data, "lines": [[0, line], [count, line + count - 1]], "option": option.key},
     )
+
+
+def named(
+    passages: Sequence[IndexedPassage], members: Mapping[str, Collection[str]]
+) -> Iterator[IndexedPassage]:
+    """The passages of a text; options that are the members of one exported type go by that type's name.
+
+    Args:
+        passages: of one text.
+        members: of each exported type the names of its members without documentation.
+    """
+    keys = {passage.data["option"] for passage in passages if "option" in passage.data}
+    held = {name: len(keys.intersection(own)) for name, own in members.items()} if len(keys) > _FEW else {}
+    owner = max(held, key=lambda name: (held[name], -len(name)), default="")
+    fits = held.get(owner, 0) * 2 >= len(keys) > _FEW
+    for passage in passages:
+        key = passage.data.get("option")
+        if not fits or key not in members[owner]:
+            yield passage
+            continue
+        data = {name: value for name, value in passage.data.items() if name not in {"option", "kind"}}
+        default = default_in(passage.text)
+        told = {} if default is None else {"default": default}
+        yield passage._replace(
+            kind="symbol",
+            symbol=f"{owner}.{key}",
+            data={**data, "what": "attribute", "signature": passage.code[0].split("\n")[0], "public": True, **told},
+        )

@@ -98,8 +98,19 @@ class PassageMaker:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
         found = [passage for each in self.offered for passage in self.of(each)]
         yield from with_replacements(found)
-        texts = [passage for text in self.texts for passage in sections(text)]
+        members = self.bare_members()
+        texts = [
+            passage for text in self.texts for passage in options.named(list(sections(text)), members)
+        ]
         yield from lead_to_sections(found, texts)
+
+    def bare_members(self) -> dict[str, set[str]]:
+        """Of each exported type the members that have no documentation of their own."""
+        return {
+            each.name: {member.name for one in each.declarations for member in one.members if not member.comment}
+            for each in self.offered
+            if any(one.kind in {"interface", "type"} for one in each.declarations)
+        }
 
     def _count_mentions(self) -> Counter[str]:
         """How often each name stands in the code of the texts: a measure of use."""
