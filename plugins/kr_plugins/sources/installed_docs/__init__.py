@@ -29,6 +29,7 @@ from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import Cancelled, open_index
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class InstalledDocs:
 
         try:
             answered, notes = asked(found)
-            if not is_answered(answered):
+            if not is_answered(answered, hands_on=isinstance(found.material, NodeMaterial)):
                 others = (asked(one, found.names)[0] for one in found.dependencies())
                 answered = merge(answered, others, query.framework)
         except Cancelled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -17,13 +18,22 @@ _WEIGHT = 0.7
 """What a dependency's passage counts beside one of the library itself."""
 _LEAST = _WEIGHT * COVERED
 """A passage that does not answer by itself is left out: any package has its words."""
+_MOST_LOOKED_AT = 8
 _MOST = 3
 """Passages of dependencies that are shown."""
 
 
-def is_answered(own: IndexAnswer) -> bool:
-    """Whether a library's own documentation says enough of a question that nothing else is asked."""
-    return bool(own.passages) and (own.passages[0].pinned or own.passages[0].coverage >= COVERED)
+def is_answered(own: IndexAnswer, *, hands_on: bool = False) -> bool:
+    """Whether a library's own documentation says enough of a question that nothing else is asked.
+
+    Args:
+        own: what it says.
+        hands_on: whether it may document what it hands on only by name, as `express` does `express.static`: then
+            what the question names is not enough.
+    """
+    if not own.passages or (hands_on and own.unresolved):
+        return False
+    return (own.passages[0].pinned and not hands_on) or own.passages[0].coverage >= COVERED
 
 
 def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> IndexAnswer:
@@ -34,25 +44,38 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
         others: what its dependencies say.
         framework: the name of the library.
     """
+    pinned = [passage for passage in own.passages if passage.pinned]
+    told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found: list[tuple[Passage, IndexAnswer]] = []
     for answered in others:
-        for passage in answered.passages[:_MOST]:
+        for passage in answered.passages[:_MOST_LOOKED_AT]:
+            is_referred_to = _is_named(_name_of(passage), told)
             note = f"from {_name_of(passage)}, which {framework} uses"
             weighted = passage.model_copy(
-                update={"coverage": _WEIGHT * passage.coverage, "notes": (*passage.notes, note)}
+                update={
+                    "coverage": (1.0 if is_referred_to else _WEIGHT) * passage.coverage,
+                    "notes": (*passage.notes, note),
+                }
             )
-            if weighted.coverage > max(best, _LEAST):
+            if weighted.coverage > (_LEAST if is_referred_to else max(best, _LEAST)):
                 found.append((weighted, answered))
     if not found:
         return own
     found = sorted(found, key=lambda one: -one[0].coverage)[:_MOST]
     used = [answered for _passage, answered in found]
+    said = "\n".join(passage.text for passage, _answered in found)
     return own._replace(
-        passages=(*(passage for passage, _answered in found), *own.passages),
+        unresolved=tuple(name for name in own.unresolved if name.name not in said),
+        passages=(*pinned, *(passage for passage, _answered in found), *(one for one in own.passages if not one.pinned)),
         support=(*used[0].support, *own.support),
         missing=_in_all([own.missing, *(one.missing for one in used)]),
     )
+
+
+def _is_named(package: str, text: str) -> bool:
+    """Whether a text names a package: `is based on serve-static`."""
+    return bool(package) and re.search(rf"(?<![\w-]){re.escape(package)}(?![\w-])", text) is not None
 
 
 def _name_of(passage: Passage) -> str:
