@@ -30,6 +30,8 @@ _LONG_SIGNATURE = 14
 """Lines of a signature that are shown; a type of a hundred lines is no answer."""
 _MAX_LINES = 120
 _MEMBER_LINES = 6
+_MOST_REPLACED = 8
+_IN_NAMESPACE = 0.6
 _DEEPEST = 6
 _WORD = re.compile(r"[\w$]+")
 _LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
@@ -149,6 +151,8 @@ class PassageMaker:
         scope = _Scope(each.file, each.subpath)
         for passage in self.group(scope, each.name, each.declarations, each.aliases):
             named = _renamed(passage, each) if passage.symbol == each.name else passage
+            if "." in each.name:  # `core.regexes.email`: users write the shorter name beside it
+                named = named._replace(prior=round(named.prior * _IN_NAMESPACE, 4))
             yield named if _says_its_name(named) else named._replace(kind="page", symbol=None)
 
     def group(
@@ -277,6 +281,8 @@ class PassageMaker:
 def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
     """The same passages; those of something deprecated name what replaces it, where the package offers that."""
     offered: dict[str, str] = {}
+    replaced: dict[str, list[str]] = {}
+    marked: list[IndexedPassage] = []
     for passage in passages:
         for name in (passage.symbol, *passage.data.get("aliases", ())):
             if name and passage.symbol and "deprecated" not in passage.data:
@@ -286,7 +292,12 @@ def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPas
         named = recommended_names(said) if said else []
         meant = [offered.get(f"{owner}.{name}") or offered.get(name) for name in named]
         found = next((one for one in meant if one and one != passage.symbol), None)
-        yield passage._replace(data={**passage.data, "replacement": found}) if found else passage
+        if found:
+            replaced.setdefault(found, []).append(passage.symbol or "")
+        marked.append(passage._replace(data={**passage.data, "replacement": found}) if found else passage)
+    for passage in marked:
+        before = replaced.get(passage.symbol or "", ())[:_MOST_REPLACED]
+        yield passage._replace(words=f"{passage.words} {' '.join(before)}".replace(".", " ")) if before else passage
 
 
 def _called(one: Declaration, signature: str) -> dict[str, Any]:
