@@ -139,7 +139,8 @@ def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]
             if name not in symbols and _is_asked(asked, name)
         ]
         last = passage.symbol.rpartition(".")[2]
-        if passage.what == "attribute" and not passage.parameter and _is_asked(asked, last):
+        is_asked = _is_asked(asked, last) or (place == 0 and asked.names(f"{last}s"))
+        if passage.what == "attribute" and not passage.parameter and is_asked:
             found.append((not is_named, place, _Parameter(last, passage.default, "", passage)))
     in_order = sorted(found, key=lambda one: one[:2])
     if any(passage.pinned for passage in known):  # of anything else the question does not speak
@@ -236,6 +237,22 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
             text = f"The options of `{one.name}` in `{one.symbol}`: {shown}."
             quote = next(line.strip() for line in passage.text.split("\n") if values[0] in line)
             return DirectAnswer(text, (Quote(passage, quote),), (one.name, one.symbol, *values))
+    return _members(known)
+
+
+def _members(known: Sequence[Passage]) -> DirectAnswer | None:
+    """What a type holds that the function named in the question takes: its options."""
+    first = known[0]
+    if not first.pinned or first.what != "function" or not first.symbol:
+        return None
+    for one in known[1:]:
+        is_taken = one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)
+        names = [name for name, _default in one.parameters][:_MOST_ITEMS] if is_taken else []
+        if len(names) > 1 and one.symbol:
+            text = f"The options of `{first.symbol}`: {', '.join(f'`{name}`' for name in names)}."
+            line = next((line.strip() for line in one.text.split("\n") if names[0] in line), names[0])
+            quotes = (Quote(first, first.signature or first.symbol), Quote(one, line))
+            return DirectAnswer(text, quotes, (first.symbol, *names))
     return None
 
 

@@ -19,6 +19,8 @@ class DeclaredParameter(NamedTuple):
     name: str
     required: bool
     rest: bool = False
+    type_name: str = ""
+    """The name of its type, where it is a plain one."""
 
 
 @dataclass(slots=True)

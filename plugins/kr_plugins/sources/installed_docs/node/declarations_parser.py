@@ -227,7 +227,12 @@ class _Scanner:
             destructured = name in {"{", "["}
             after = self.file.jump(begin, end) if destructured else begin + (2 if rest else 1)
             optional = rest or (after < end and self.file.at(after) in {"?", "="})
-            found.append(DeclaredParameter("" if destructured else name, not optional, rest))
+            typed = [place for place in range(after, min(after + 3, end)) if self.file.at(place) == ":"]
+            type_name = self.file.at(typed[0] + 1) if typed and typed[0] + 1 < end else ""
+            plain = _NAME.fullmatch(type_name) and (typed[0] + 2 >= end or self.file.at(typed[0] + 2) in {"<", "="})
+            found.append(
+                DeclaredParameter("" if destructured else name, not optional, rest, type_name if plain else "")
+            )
         return found
 
     def constant(self, first: int, number: int, last: int) -> Declaration:

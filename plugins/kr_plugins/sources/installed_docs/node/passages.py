@@ -31,6 +31,11 @@ _LONG_SIGNATURE = 14
 _MAX_LINES = 120
 _MEMBER_LINES = 6
 _MOST_REPLACED = 8
+_MOST_OVERLOADS = 8
+_MOST_TAKEN = 500
+"""The limit of types that functions take and a package does not export."""
+_MOST_SHOWN = 40
+"""Members of a type that are listed with it whole; of a longer one those without documentation."""
 _IN_NAMESPACE = 0.6
 _DEEPEST = 6
 _WORD = re.compile(r"[\w$]+")
@@ -99,6 +104,7 @@ class PassageMaker:
     def all(self) -> Iterator[IndexedPassage]:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
         found = [passage for each in self.offered for passage in self.of(each)]
+        found += [passage for taken in self.taken_types() for passage in self.taken(*taken)]
         yield from with_replacements(found)
         members = self.bare_members()
         texts = [
@@ -154,6 +160,26 @@ class PassageMaker:
             if "." in each.name:  # `core.regexes.email`: users write the shorter name beside it
                 named = named._replace(prior=round(named.prior * _IN_NAMESPACE, 4))
             yield named if _says_its_name(named) else named._replace(kind="page", symbol=None)
+
+    def taken_types(self) -> Iterator[tuple[_Scope, Declaration]]:
+        """The types that exported functions take and nothing exports: users meet their members as options."""
+        seen: set[tuple[str, int]] = set()
+        for each in self.offered:
+            for one in each.declarations[:_MOST_OVERLOADS]:
+                for parameter in one.parameters:
+                    known = self.exports.local(each.file, parameter.type_name) if parameter.type_name else None
+                    if known is None or known.key in self.named or len(seen) >= _MOST_TAKEN:
+                        continue
+                    for declared in known.declarations:
+                        place = known.file.locator, declared.line
+                        if place not in seen and declared.members and declared.kind in {"interface", "type"}:
+                            seen.add(place)
+                            yield _Scope(known.file, each.subpath), declared
+
+    def taken(self, scope: _Scope, one: Declaration) -> Iterator[IndexedPassage]:
+        """The passages of a type that is not exported, behind those of any other."""
+        for passage in self.group(scope, one.name, [one], ()):
+            yield passage._replace(prior=round(passage.prior * _IN_NAMESPACE, 4))
 
     def group(
         self, scope: _Scope, name: str, declarations: Iterable[Declaration], aliases: Sequence[str]
@@ -228,8 +254,10 @@ class PassageMaker:
     def symbol(self, scope: _Scope, name: str, one: Declaration, aliases: Sequence[str]) -> IndexedPassage:
         comment = one.comment or tsdoc.TSDocComment()
         signature = _shortened(one.signature)
-        bare = [member for member in one.members if member.kind == "property" and not member.comment]
-        text = _text_of(signature, one, comment, bare[:_MAX_LINES])
+        own = [member for member in one.members if member.kind == "property"]
+        bare = [member for member in own if not member.comment]
+        listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:_MAX_LINES]
+        text = _text_of(signature, one, comment, listed)
         prose = [line.text for line in (*comment.prose, *comment.default)]
         described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
@@ -252,6 +280,7 @@ class PassageMaker:
                 "signature": signature,
                 **_called(one, signature),
                 **_default(one, prose),
+                **_options_of(one, listed),
                 "aliases": list(aliases),
                 "public": True,
                 **self.origin(scope.file),
@@ -310,6 +339,15 @@ def _called(one: Declaration, signature: str) -> dict[str, Any]:
         "parameters": [("..." * each.rest + each.name, None) for each in named] if is_callable else [],
         "returns": one.returns if is_callable and one.returns and one.returns in signature else None,
     }
+
+
+def _options_of(one: Declaration, listed: Sequence[Declaration]) -> dict[str, Any]:
+    """The types that a callable takes, and the members of a type."""
+    if one.kind == "function":
+        types = dict.fromkeys(parameter.type_name for parameter in one.parameters if parameter.type_name)
+        return {"types": list(types)[:_MOST_OVERLOADS]} if types else {}
+    is_type = one.kind in {"interface", "type"} and listed
+    return {"parameters": [(member.name, None) for member in listed]} if is_type else {}
 
 
 def _default(one: Declaration, said: Sequence[str]) -> dict[str, Any]:
