@@ -44,6 +44,8 @@ _LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
 _QUOTED_VALUE = r"(?:'[\w./+-]{1,40}'|\"[\w./+-]{1,40}\"|`[\w./+'\"-]{1,42}`)"
 _VALUES = re.compile(rf"{_QUOTED_VALUE}(?:(?:,[ \t]?|[ \t]?\|[ \t]?|,?[ \t](?:or|and)[ \t]){_QUOTED_VALUE}){{1,40}}")
 """Values listed on one line, as a sentence or a union type does: `'pre' | 'post' | 'sync'`."""
+_CONJUNCTIONS = frozenset({"and", "or", "not", "in", "is", "from", "between", "with"})
+"""Functions of query builders by name, and words of any question."""
 _NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
 """Names that are everyday words of questions: they count only where a question spells them as code."""
 
@@ -95,7 +97,9 @@ def subjects(asked: AskedWords, passages: Sequence[Passage]) -> list[Passage]:
     """The two symbols that a question about a difference names, in its order; empty where not both were found."""
     found: dict[str, Passage] = {}
     for passage in passages:
-        if passage.symbol and not passage.parameter and (passage.pinned or asked.names(passage.symbol)):
+        last = (passage.symbol or "").rpartition(".")[2]
+        is_named = passage.pinned or (last not in _CONJUNCTIONS and asked.names(passage.symbol or ""))
+        if passage.symbol and not passage.parameter and is_named:
             found.setdefault(passage.symbol.rpartition(".")[2], passage)
     both = sorted(found.values(), key=lambda one: _place(asked.question, one))[:2]
     return both if len(both) > 1 else []
@@ -247,7 +251,7 @@ def _members(known: Sequence[Passage]) -> DirectAnswer | None:
         return None
     for one in known[1:]:
         is_taken = one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)
-        names = [name for name, _default in one.parameters][:_MOST_ITEMS] if is_taken else []
+        names = list(dict.fromkeys(name for name, _default in one.parameters))[:_MOST_ITEMS] if is_taken else []
         if len(names) > 1 and one.symbol:
             text = f"The options of `{first.symbol}`: {', '.join(f'`{name}`' for name in names)}."
             line = next((line.strip() for line in one.text.split("\n") if names[0] in line), names[0])

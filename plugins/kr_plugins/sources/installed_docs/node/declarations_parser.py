@@ -186,12 +186,17 @@ class _Scanner:
             first = first + 1 if changes else self.file.jump(first, end)
 
     def names(self, first: int, end: int) -> tuple[str, ...]:
-        """The names of the types that a type is made of."""
-        return tuple(
-            self.words[place]
-            for place in self.outermost(first, end)
-            if _NAME.fullmatch(self.words[place]) and self.words[place] not in _CHANGES
-        )
+        """The names of the types that a type is made of; what an import is called stays before a name (`core.Request`)."""
+        found: list[str] = []
+        for place in self.outermost(first, end):
+            word = self.words[place]
+            if not _NAME.fullmatch(word) or word in _CHANGES:
+                continue
+            if found and place > first + 1 and self.words[place - 1] == ".":
+                found[-1] = f"{found[-1]}.{word}"
+            else:
+                found.append(word)
+        return tuple(found)
 
     def function(self, first: int, number: int, last: int) -> Declaration | None:
         name, opening = self.file.at(number + 1), number + 2

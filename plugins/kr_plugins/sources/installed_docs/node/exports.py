@@ -294,8 +294,12 @@ class Exports:
         return first + "".join(part.capitalize() for part in rest)
 
     def local(self, file: File, name: str) -> ExportedName | None:
-        """What a name means inside a file."""
-        return self._local(file, name, 0)
+        """What a name means inside a file; `core.Request` is what another file exports."""
+        head, _dot, last = name.rpartition(".")
+        source, imported = file.typings.imports.get(head, ("", ""))
+        if imported == "*" and (target := self.resolve(file, source)) is not None:
+            return self._exported(target, last, 0)
+        return self._local(file, last, 0)
 
     def resolve(self, file: File, source: str) -> File | None:
         """The file that an import means: beside it, or the entry of another package."""
@@ -325,6 +329,8 @@ class Exports:
             self._check()
             room = len(self._packages) < _MAX_PACKAGES
             other = find_package(name, package.folder, package.within) if room else None
+            if other is None and room and not name.startswith("@"):  # `@types/express` imports from such packages
+                other = find_package(f"@types/{name}", package.folder, package.within)
             if other is None:
                 self._packages[key] = None
                 return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.documents import Documents
     from kr_plugins.sources.installed_docs.node.package import NodePackage
 
-FORMAT = 7
+FORMAT = 3
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000

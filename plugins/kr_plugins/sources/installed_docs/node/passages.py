@@ -38,6 +38,7 @@ _MOST_SHOWN = 40
 """Members of a type that are listed with it whole; of a longer one those without documentation."""
 _IN_NAMESPACE = 0.6
 _DEEPEST = 6
+_MAJOR = re.compile(r"v(\d{1,4})(?![\w.])")
 _WORD = re.compile(r"[\w$]+")
 _LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
 _ABOUT_OTHERS = re.compile(
@@ -274,7 +275,7 @@ class PassageMaker:
                 scope.subpath.replace("/", " "), scope.context.partition(". ")[0],
                 *(parameter.name for parameter in one.parameters),
             ]),
-            prior=self.prior(name, one, 0.8 if scope.subpath else 1.0),
+            prior=self.prior(name, one, self.nearness(scope.subpath)),
             data={
                 "lines": text.runs,
                 "signature": signature,
@@ -295,10 +296,20 @@ class PassageMaker:
         late = file.package.name.startswith("@types/") and major_of(file.package.version) != major_of(own.version)
         return {"url": file.package.url, **({"version": file.package.version} if late else {})}
 
+    def nearness(self, subpath: str) -> float:
+        """How near what one imports is to what most users do; an older major that is still shipped is far (`zod/v3`)."""
+        older = _MAJOR.match(subpath)
+        ours = major_of(self.exports.package.version)
+        if older and ours is not None and int(older[1]) < ours:
+            return 0.4
+        return 0.8 if subpath else 1.0
+
     def prior(self, name: str, one: Declaration, base: float) -> float:
         """How likely any user is to ask for a declaration: documented, callable, often used in the README."""
         if one.comment is None or not one.comment.prose:
             base *= 0.65
+        if name.startswith("$"):  # what a package is made of, as in `zod`
+            base *= _IN_NAMESPACE
         if one.kind in {"interface", "type", "namespace"}:
             base *= 0.8
         elif one.kind in {"property", "constant", "enum"}:
