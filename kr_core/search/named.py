@@ -67,6 +67,10 @@ class Resolution(NamedTuple):
     unresolved: tuple[UnresolvedName, ...] = ()
 
 
+_INSTANCES = frozenset({"app", "req", "res", "ctx", "router"})
+"""What users call the objects of a web framework."""
+
+
 class _Candidate(NamedTuple):
     level: int
     entry: NameEntry
@@ -469,7 +473,8 @@ class _Resolver:
         owner = one.name.rpartition(".")[0]
         if owner:
             root = owner.partition(".")[0]
-            return self._is_top(root) or bool(self._owners(owner))
+            is_instance = root in _INSTANCES and self._names_library()
+            return self._is_top(root) or is_instance or bool(self._owners(owner))
         if one.form == "weak" or (one.form == "camel" and self.kind not in _TOLD_KINDS):
             return False
         return self._names_library() or (beside and self.kind == "default")
@@ -482,6 +487,8 @@ class _Resolver:
 
     def _is_said(self, one: Identifier) -> bool:
         owner, _dot, last = one.name.rpartition(".")
+        if owner in _INSTANCES:  # `app.register`: that its documentation says the word is not enough
+            return any(entry.name.rpartition(".")[2] == last for entry in self.index.named(last))
         if owner and self.kind in {"replacement", "error"} and self._owners(owner):
             return is_said(self.index, last, owner.rpartition(".")[2])
         return is_said(self.index, last)

@@ -23,6 +23,12 @@ _MOST = 3
 """Passages of dependencies that are shown."""
 
 
+_REFERS = re.compile(
+    r"\b(?:(?:is )?(?:based|built) on|wrapper (?:around|for|of)|wraps|re-?exported from|passed (?:along )?to) `?@?[\w./-]+",
+    re.IGNORECASE,
+)
+
+
 def is_answered(own: IndexAnswer, *, hands_on: bool = False) -> bool:
     """Whether a library's own documentation says enough of a question that nothing else is asked.
 
@@ -31,9 +37,14 @@ def is_answered(own: IndexAnswer, *, hands_on: bool = False) -> bool:
         hands_on: whether it may document what it hands on only by name, as `express` does `express.static`: then
             what the question names is not enough.
     """
-    if not own.passages or (hands_on and own.unresolved):
+    if not own.passages or (hands_on and (own.unresolved or any(map(_refers, own.passages)))):
         return False
     return (own.passages[0].pinned and not hands_on) or own.passages[0].coverage >= COVERED
+
+
+def _refers(passage: Passage) -> bool:
+    """Whether what a question names is documented elsewhere, as the documentation says."""
+    return passage.pinned and _REFERS.search(passage.text) is not None
 
 
 def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> IndexAnswer:
@@ -45,6 +56,7 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
         framework: the name of the library.
     """
     pinned = [passage for passage in own.passages if passage.pinned]
+    pinned = [passage for passage in pinned if _refers(passage)] or pinned
     told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found: list[tuple[Passage, IndexAnswer]] = []
@@ -67,7 +79,7 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
     said = "\n".join(passage.text for passage, _answered in found)
     return own._replace(
         unresolved=tuple(name for name in own.unresolved if name.name not in said),
-        passages=(*pinned, *(passage for passage, _answered in found), *(one for one in own.passages if not one.pinned)),
+        passages=(*pinned, *(passage for passage, _answered in found), *(one for one in own.passages if one not in pinned)),
         support=(*used[0].support, *own.support),
         missing=_in_all([own.missing, *(one.missing for one in used)]),
     )

@@ -38,6 +38,14 @@ _MOST_SHOWN = 40
 """Members of a type that are listed with it whole; of a longer one those without documentation."""
 _IN_NAMESPACE = 0.6
 _DEEPEST = 6
+_SPOKEN = {
+    "Application": ("app",), "Express": ("app",), "Hono": ("app",), "FastifyInstance": ("fastify", "app"),
+    "Request": ("req",), "FastifyRequest": ("request", "req"), "HonoRequest": ("c.req", "req"), "Router": ("router",),
+    "Response": ("res",), "FastifyReply": ("reply",), "Context": ("c", "ctx"),
+}  # fmt: skip
+"""What users call an instance of a type, by the convention of its kind of package."""
+_CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
+_LONGEST_TYPE = 400
 _MAJOR = re.compile(r"v(\d{1,4})(?![\w.])")
 _WORD = re.compile(r"[\w$]+")
 _LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
@@ -240,13 +248,14 @@ class PassageMaker:
         inside = scope._replace(context=docstrings.lead([line.text for line in told.prose]) if told else "")
         groups: dict[str, list[Declaration]] = {}
         for one in declaring.members:
-            if one.name != "constructor" and (one.kind == "function" or one.comment):
+            if one.name != "constructor" and (one.kind == "function" or one.comment or _is_called(one)):
                 groups.setdefault(one.name, []).append(one)
         for member, declarations in groups.items():
             names = [f"{name}.{member}", *(f"{other}.{member}" for other in called)]
             if (called and owner.kind != "class") or self._is_default(called):
                 names = [*names[1:], names[0]]
-            first, *others = dict.fromkeys([*names, *_within(aliases, member)])
+            spoken = _within(_SPOKEN.get(name.rpartition(".")[2], ()), member)
+            first, *others = dict.fromkeys([*names, *spoken, *_within(aliases, member)])
             yield from self.group(inside, first, declarations, others)
 
     def _is_default(self, names: Sequence[str]) -> bool:
@@ -338,6 +347,11 @@ def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPas
     for passage in marked:
         before = replaced.get(passage.symbol or "", ())[:_MOST_REPLACED]
         yield passage._replace(words=f"{passage.words} {' '.join(before)}".replace(".", " ")) if before else passage
+
+
+def _is_called(one: Declaration) -> bool:
+    """Whether a property is a function by its type: `use: ApplicationRequestHandler<this>`."""
+    return _CALLABLE.match(one.signature[:_LONGEST_TYPE]) is not None
 
 
 def _called(one: Declaration, signature: str) -> dict[str, Any]:
