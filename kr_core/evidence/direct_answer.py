@@ -42,7 +42,9 @@ _ITEM = re.compile(
 _MOST_ITEMS = 16
 _LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
 _QUOTED_VALUE = r"(?:'[\w./+-]{1,40}'|\"[\w./+-]{1,40}\"|`[\w./+'\"-]{1,42}`)"
-_VALUES = re.compile(rf"{_QUOTED_VALUE}(?:(?:,[ \t]?|[ \t]?\|[ \t]?|,?[ \t](?:or|and)[ \t]){_QUOTED_VALUE}){{1,40}}")
+_VALUES = re.compile(
+    rf"{_QUOTED_VALUE}(?:(?:,[ \t]?|[ \t]?\|[ \t]?|,?[ \t](?:or|and)[ \t]){_QUOTED_VALUE}){{1,40}}"
+)
 """Values listed on one line, as a sentence or a union type does: `'pre' | 'post' | 'sync'`."""
 _CONJUNCTIONS = frozenset({"and", "or", "not", "in", "is", "from", "between", "with"})
 """Functions of query builders by name, and words of any question."""
@@ -230,10 +232,10 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
                 [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
             )
             return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
-        values = _VALUES.search(passage.text) if not one.symbol else None
-        if values:
-            text = f"The options of `{passage.symbol}`: {values[0]}."
-            return DirectAnswer(text, (Quote(passage, values[0]),), (passage.symbol or "", values[0]))
+        said = _VALUES.search(passage.text) if not one.symbol else None
+        if said:
+            text = f"The options of `{passage.symbol}`: {said[0]}."
+            return DirectAnswer(text, (Quote(passage, said[0]),), (passage.symbol or "", said[0]))
         items = _ITEM.findall(passage.text) if passage.parameter else []
         if len(items) > 1:
             values = list(dict.fromkeys(items))[:_MOST_ITEMS]
@@ -250,8 +252,12 @@ def _members(known: Sequence[Passage]) -> DirectAnswer | None:
     if not first.pinned or first.what != "function" or not first.symbol:
         return None
     for one in known[1:]:
-        is_taken = one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)
-        names = list(dict.fromkeys(name for name, _default in one.parameters))[:_MOST_ITEMS] if is_taken else []
+        is_taken = (
+            one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)
+        )
+        names = (
+            list(dict.fromkeys(name for name, _default in one.parameters))[:_MOST_ITEMS] if is_taken else []
+        )
         if len(names) > 1 and one.symbol:
             text = f"The options of `{first.symbol}`: {', '.join(f'`{name}`' for name in names)}."
             line = next((line.strip() for line in one.text.split("\n") if names[0] in line), names[0])

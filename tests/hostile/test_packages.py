@@ -74,6 +74,23 @@ DECLARATIONS = {
         + _RUN
     },
     "many names of one package": {"index.d.ts": f"{_IMPORTED}export {{ {_NAMES} }};\n{_RUN}"},
+    "files that add to each other": {
+        "index.d.ts": '/// <reference path="./index.d.ts" />\n/// <reference path="./more.d.ts" />\n' * 50
+        + f"export = _;\ndeclare const _: _.Box;\ndeclare namespace _ {{ interface Box {{ run(): void }} }}\n{_RUN}",
+        "more.d.ts": 'declare module "./index" {\n' + "interface Box { run(): void }\n" * 5_000 + "}\n",
+    },
+    "one type that everything takes": {
+        "index.d.ts": "interface Options { a: string }\n" * 5_000
+        + "".join(
+            f"export declare function f{number}(a: Options, b: Options): void;\n" for number in range(5_000)
+        )
+        + _RUN
+    },
+    "defaults without an end": {
+        "index.d.ts": "export interface Box {\n/**\n"
+        + " * default is `\n * defaults to '\n *\n * @default\n" * 20_000
+        + f" */\n a: string\n b: {'(' * 50_000}\n}}\n{_RUN}"
+    },
     "types that extend each other": {
         "index.d.ts": "".join(f"interface B{number} extends {_BASES} {{}}\n" for number in range(40))
         + f"export declare const box: B0;\n{_RUN}"

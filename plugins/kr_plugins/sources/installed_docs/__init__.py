@@ -5,7 +5,7 @@ the user's cache folder, and searches there.
 
 - Python: the docstrings and signatures of the packages in the project's environment, and of the standard library.
 - npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
-  a package without declarations, those of `@types`. A name in both Python and npm means the one that the project
+  a package without declarations, those of `@types`, also of the major version before. A name in both Python and npm means the one that the project
   depends on.
 - Both: migration guides, changelog, `docs`, `dist/docs`, `llms.txt`, `AGENTS.md` and skills that a package ships. Texts
   for agents are quoted; KR follows no instruction in them.

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from kr_core.toolkit import COVERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core import Passage
     from kr_plugins.sources.installed_docs.index_answer import IndexAnswer
@@ -59,30 +59,36 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
     pinned = [passage for passage in pinned if _refers(passage)] or pinned
     told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
-    found: list[tuple[Passage, IndexAnswer]] = []
-    for answered in others:
-        for passage in answered.passages[:_MOST_LOOKED_AT]:
-            is_referred_to = _is_named(_name_of(passage), told)
-            note = f"from {_name_of(passage)}, which {framework} uses"
-            weighted = passage.model_copy(
-                update={
-                    "coverage": (1.0 if is_referred_to else _WEIGHT) * passage.coverage,
-                    "notes": (*passage.notes, note),
-                }
-            )
-            if weighted.coverage > (_LEAST if is_referred_to else max(best, _LEAST)):
-                found.append((weighted, answered))
+    found = [each for answered in others for each in _telling(answered, told, best, framework)]
     if not found:
         return own
     found = sorted(found, key=lambda one: -one[0].coverage)[:_MOST]
     used = [answered for _passage, answered in found]
-    said = "\n".join(passage.text for passage, _answered in found)
+    added = [passage for passage, _answered in found]
+    said = "\n".join(f"{passage.title}\n{passage.text}" for passage in added)
     return own._replace(
         unresolved=tuple(name for name in own.unresolved if name.name not in said),
-        passages=(*pinned, *(passage for passage, _answered in found), *(one for one in own.passages if one not in pinned)),
+        passages=(*pinned, *added, *(one for one in own.passages if one not in pinned)),
         support=(*used[0].support, *own.support),
         missing=_in_all([own.missing, *(one.missing for one in used)]),
     )
+
+
+def _telling(
+    answered: IndexAnswer, told: str, best: float, framework: str
+) -> Iterator[tuple[Passage, IndexAnswer]]:
+    """The passages of a dependency that say more than the library's best; of one that it refers to, all that answer."""
+    for passage in answered.passages[:_MOST_LOOKED_AT]:
+        package = _name_of(passage)
+        is_referred_to = _is_named(package, told)
+        weighted = passage.model_copy(
+            update={
+                "coverage": (1.0 if is_referred_to else _WEIGHT) * passage.coverage,
+                "notes": (*passage.notes, f"from {package}, which {framework} uses"),
+            }
+        )
+        if weighted.coverage > (_LEAST if is_referred_to else max(best, _LEAST)):
+            yield weighted, answered
 
 
 def _is_named(package: str, text: str) -> bool:

@@ -234,9 +234,13 @@ class _Scanner:
             optional = rest or (after < end and self.file.at(after) in {"?", "="})
             typed = [place for place in range(after, min(after + 3, end)) if self.file.at(place) == ":"]
             type_name = self.file.at(typed[0] + 1) if typed and typed[0] + 1 < end else ""
-            plain = _NAME.fullmatch(type_name) and (typed[0] + 2 >= end or self.file.at(typed[0] + 2) in {"<", "="})
+            plain = _NAME.fullmatch(type_name) and (
+                typed[0] + 2 >= end or self.file.at(typed[0] + 2) in {"<", "="}
+            )
             found.append(
-                DeclaredParameter("" if destructured else name, not optional, rest, type_name if plain else "")
+                DeclaredParameter(
+                    "" if destructured else name, not optional, rest, type_name if plain else ""
+                )
             )
         return found
 

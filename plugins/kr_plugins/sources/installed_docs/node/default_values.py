@@ -8,10 +8,12 @@ _LONGEST = 60
 _VALUE = r"(?:`([^`\n]{1,60})`|(['\"][^'\"\n]{0,58}['\"])|(-?\d[\d_.]*+(?:e\d+)?|true|false|null|undefined)(?![\w.]*\w))"
 _TAG = re.compile(r"@default(?:[vV]alue)?\b[ \t]*+(?::[ \t]*+)?([^\n]{1,200})")
 _SAID = re.compile(
-    rf"\bdefault(?:s to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}", re.IGNORECASE
+    rf"\bdefault(?:s to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}",
+    re.IGNORECASE,
 )
 _BESIDE = re.compile(
-    r"^\s*+['\"]?[A-Za-z_$][\w$]*+['\"]?\s?+:\s?+([^\s,][^,\n]{0,59}),?[ \t]*+//[ \t]?default\b", re.MULTILINE
+    r"^[ \t]*+['\"]?[A-Za-z_$][\w$]*+['\"]?\s?+:\s?+([^\s,][^,\n]{0,59}),?[ \t]*+//[ \t]?default\b",
+    re.MULTILINE,
 )
 """`maxRedirects: 21, // default`"""
 

@@ -189,7 +189,7 @@ class Exports:
         local = file.typings.assigned
         kinds = [one.type_name for one in file.typings.declarations.get(local or "", ()) if one.type_name]
         wanted = {kind.rpartition(".")[2] for kind in kinds}
-        for path in file.typings.references if wanted else ():
+        for path in dict.fromkeys(file.typings.references) if wanted else ():
             other = self.resolve(file, path)
             for source, block in other.typings.modules.items() if other is not None else ():
                 if other is None or not source.startswith(".") or not self._may_go_on():
@@ -329,7 +329,9 @@ class Exports:
             self._check()
             room = len(self._packages) < _MAX_PACKAGES
             other = find_package(name, package.folder, package.within) if room else None
-            if other is None and room and not name.startswith("@"):  # `@types/express` imports from such packages
+            if (
+                other is None and room and not name.startswith("@")
+            ):  # `@types/express` imports from such packages
                 other = find_package(f"@types/{name}", package.folder, package.within)
             if other is None:
                 self._packages[key] = None

@@ -131,5 +131,11 @@ def named(
         yield passage._replace(
             kind="symbol",
             symbol=f"{owner}.{key}",
-            data={**data, "what": "attribute", "signature": passage.code[0].split("\n")[0], "public": True, **told},
+            data={
+                **data,
+                "what": "attribute",
+                "signature": passage.code[0].split("\n")[0],
+                "public": True,
+                **told,
+            },
         )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
-from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.default_values import default_in
+from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
@@ -32,7 +32,7 @@ _MAX_LINES = 120
 _MEMBER_LINES = 6
 _MOST_REPLACED = 8
 _MOST_OVERLOADS = 8
-_MOST_TAKEN = 500
+_MOST_TAKEN = 2_000
 """The limit of types that functions take and a package does not export."""
 _MOST_SHOWN = 40
 """Members of a type that are listed with it whole; of a longer one those without documentation."""
@@ -116,15 +116,15 @@ class PassageMaker:
         found += [passage for taken in self.taken_types() for passage in self.taken(*taken)]
         yield from with_replacements(found)
         members = self.bare_members()
-        texts = [
-            passage for text in self.texts for passage in options.named(list(sections(text)), members)
-        ]
+        texts = [passage for text in self.texts for passage in options.named(list(sections(text)), members)]
         yield from lead_to_sections(found, texts)
 
     def bare_members(self) -> dict[str, set[str]]:
         """Of each exported type the members that have no documentation of their own."""
         return {
-            each.name: {member.name for one in each.declarations for member in one.members if not member.comment}
+            each.name: {
+                member.name for one in each.declarations for member in one.members if not member.comment
+            }
             for each in self.offered
             if any(one.kind in {"interface", "type"} for one in each.declarations)
         }
@@ -172,18 +172,26 @@ class PassageMaker:
 
     def taken_types(self) -> Iterator[tuple[_Scope, Declaration]]:
         """The types that exported functions take and nothing exports: users meet their members as options."""
-        seen: set[tuple[str, int]] = set()
-        for each in self.offered:
-            for one in each.declarations[:_MOST_OVERLOADS]:
-                for parameter in one.parameters:
-                    known = self.exports.local(each.file, parameter.type_name) if parameter.type_name else None
-                    if known is None or known.key in self.named or len(seen) >= _MOST_TAKEN:
-                        continue
-                    for declared in known.declarations:
-                        place = known.file.locator, declared.line
-                        if place not in seen and declared.members and declared.kind in {"interface", "type"}:
-                            seen.add(place)
-                            yield _Scope(known.file, each.subpath), declared
+        asked: set[tuple[str, str]] = set()
+        taken = (
+            (each, parameter.type_name)
+            for each in self.offered
+            for one in each.declarations[:_MOST_OVERLOADS]
+            for parameter in one.parameters
+            if parameter.type_name
+        )
+        for each, name in taken:
+            if len(asked) >= _MOST_TAKEN:
+                return
+            if (each.file.locator, name) in asked:
+                continue
+            asked.add((each.file.locator, name))
+            known = self.exports.local(each.file, name)
+            if known is None or known.key in self.named:
+                continue
+            for declared in known.declarations[:_MOST_OVERLOADS]:
+                if declared.members and declared.kind in {"interface", "type"}:
+                    yield _Scope(known.file, each.subpath), declared
 
     def taken(self, scope: _Scope, one: Declaration) -> Iterator[IndexedPassage]:
         """The passages of a type that is not exported, behind those of any other."""
@@ -302,7 +310,9 @@ class PassageMaker:
         own = self.exports.package
         if file.package.folder == own.folder:
             return {}
-        late = file.package.name.startswith("@types/") and major_of(file.package.version) != major_of(own.version)
+        late = file.package.name.startswith("@types/") and major_of(file.package.version) != major_of(
+            own.version
+        )
         return {"url": file.package.url, **({"version": file.package.version} if late else {})}
 
     def nearness(self, subpath: str) -> float:
@@ -346,7 +356,11 @@ def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPas
         marked.append(passage._replace(data={**passage.data, "replacement": found}) if found else passage)
     for passage in marked:
         before = replaced.get(passage.symbol or "", ())[:_MOST_REPLACED]
-        yield passage._replace(words=f"{passage.words} {' '.join(before)}".replace(".", " ")) if before else passage
+        yield (
+            passage._replace(words=f"{passage.words} {' '.join(before)}".replace(".", " "))
+            if before
+            else passage
+        )
 
 
 def _is_called(one: Declaration) -> bool:

@@ -1,0 +1,212 @@
+"""Options of npm packages: their defaults and values, and the declarations that lie in other packages and files."""
+
+import pytest
+from unit.plugins.installed_docs.test_npm import ask, lay, passages, titles
+
+from kr_core.model import Outcome, ResearchQuery
+from kr_core.research.report import draft_of, summary_text
+from kr_plugins.sources.installed_docs.node.default_values import default_in
+
+TYPES = """\
+/** How a crate is packed. */
+export interface PackOptions {
+  /**
+   * Milliseconds before packing ends.
+   * @default 2500
+   */
+  patience?: number;
+  /**
+   * Who packs. Supports 'robot', 'crane', 'person'
+   *
+   * @defaultValue 'crane'
+   */
+  packer?: string;
+}
+interface ShipOptions {
+  vessel?: string;
+  /** Where to. */
+  harbour?: string;
+}
+/** Ship a crate. */
+export declare function shipCrate(name: string, options?: ShipOptions): void;
+"""
+
+
+def summary(folder, question, framework="crate"):
+    found = ask(folder, question, framework)
+    assert found.outcome is Outcome.ok
+    query = ResearchQuery(
+        framework=framework, framework_version="2.0.0", topic="t", tags=("t",), question=question
+    )
+    return summary_text(draft_of(query, [("installed_docs", found)]))
+
+
+@pytest.fixture
+def crate(tmp_path):
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": TYPES})
+    return tmp_path
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("text", "default"),
+    [
+        ("@default 2500", "2500"),
+        ("@defaultValue `true`", "true"),
+        ("The limit. Defaults to '100kb'.", "'100kb'"),
+        ("Default: `0` (no limit)", "0"),
+        ("maxRedirects: 21, // default", "21"),
+        ("timeout: 1000, // default is `0` (no timeout)", "0"),
+        ("A default that nobody tells.", None),
+        ("@default " + "x" * 100, None),
+    ],
+)
+def test_the_default_is_read_as_the_documentation_spells_it(text, default):
+    """A tag, a sentence and a comment beside the value tell a default; other words do not."""
+    assert default_in(text) == default
+
+
+@pytest.mark.req("A2")
+def test_the_default_of_an_option_is_the_first_sentence(crate):
+    """A question for the default of an interface's member gets the value of its tag."""
+    assert summary(crate, "What is the default patience of crate?").startswith(
+        "The default of `PackOptions.patience` is `2500`."
+    )
+
+
+@pytest.mark.req("A2")
+def test_the_values_of_an_option_are_listed(crate):
+    """A question for the values of a member gets those that its comment lists."""
+    assert "The options of `PackOptions.packer`: 'robot', 'crane', 'person'." in summary(
+        crate, "Which values can packer take in crate?"
+    )
+
+
+@pytest.mark.req("A2")
+def test_the_options_of_a_function_are_the_members_of_the_type_that_it_takes(crate):
+    """The type need not be exported."""
+    assert summary(crate, "What options does shipCrate take in crate?").startswith(
+        "The options of `shipCrate`: `vessel`, `harbour`."
+    )
+
+
+@pytest.mark.req("A7")
+def test_options_in_a_readme_go_by_the_type_that_has_them(tmp_path):
+    """A long fence that lists options with comments documents the members of an interface without comments."""
+    keys = [f"option{number}" for number in range(12)]
+    fence = "".join(
+        f"  // `{key}` is for the matter of {key}.\n  {key}: {key[6:]}0, // default\n\n" for key in keys
+    )
+    members = "".join(f"  {key}?: number;\n" for key in keys)
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {"name": "crate", "version": "2.0.0", "types": "index.d.ts"},
+            "index.d.ts": f"export interface CrateConfig {{\n{members}}}\n",
+            "README.md": f"# crate\n\n## Config\n\n```js\n{{\n{fence}}}\n```\n",
+        },
+    )
+    assert "The default of `CrateConfig.option7` is `70`." in summary(tmp_path, "default option7 in crate")
+
+
+@pytest.mark.req("A7")
+def test_members_that_other_files_add_to_the_default_export_are_read(tmp_path):
+    """What `/// <reference path>` names may add to the type of `export =`, as in the types of lodash."""
+    index = '/// <reference path="./common/array.d.ts" />\nexport = _;\ndeclare const _: _.CrateStatic;\ndeclare namespace _ {\n  interface CrateStatic {}\n}\n'
+    added = 'import _ = require("../index");\ndeclare module "../index" {\n  interface CrateStatic {\n    /** Takes what comes twice out. */\n    uniq(list: any[]): any[];\n  }\n}\n'
+    lay(tmp_path / "node_modules/crate", {"package.json": {"name": "crate", "version": "2.0.0"}})
+    manifest = {"name": "@types/crate", "version": "2.0.1", "types": "index.d.ts"}
+    lay(
+        tmp_path / "node_modules/@types/crate",
+        {"package.json": manifest, "index.d.ts": index, "common/array.d.ts": added},
+    )
+    found = {passage.symbol: passage for passage in passages(tmp_path)[0]}
+    assert found["crate.uniq"].data["aliases"] == ["_.uniq"]
+    assert found["crate.uniq"].locator == "@types/crate/common/array.d.ts:5"
+
+
+@pytest.mark.req("A6", "A7")
+def test_types_of_the_major_version_before_are_read_under_their_own_number(tmp_path):
+    """Types often come late; those of a later version are left out."""
+    types = {"index.d.ts": "/** Lift it. */\nexport declare function lift(): void;\n"}
+    lay(tmp_path / "node_modules/crate", {"package.json": {"name": "crate", "version": "3.0.0"}})
+    manifest = {"name": "@types/crate", "version": "2.4.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/@types/crate", {"package.json": manifest, **types})
+    lift = next(one for one in passages(tmp_path)[0] if one.symbol == "lift")
+    assert lift.data["version"] == "2.4.0"
+
+
+@pytest.mark.req("A7")
+def test_types_serve_where_only_a_side_entry_is_declared(tmp_path):
+    """A package that declares `./browser` alone is still declared by `@types`."""
+    manifest = {
+        "name": "crate", "version": "2.0.0",
+        "exports": {".": "./index.mjs", "./browser": {"types": "./browser.d.ts"}},
+    }  # fmt: skip
+    lay(
+        tmp_path / "node_modules/crate",
+        {"package.json": manifest, "browser.d.ts": "export declare const b: 1;\n"},
+    )
+    lay(
+        tmp_path / "node_modules/@types/crate",
+        {
+            "package.json": {"name": "@types/crate", "version": "2.0.0", "types": "index.d.ts"},
+            "index.d.ts": "/** Lift it. */\nexport declare function lift(): void;\n",
+        },
+    )
+    assert "lift" in titles(tmp_path)
+
+
+@pytest.mark.req("A7")
+def test_members_of_a_type_of_another_package_of_types_are_inherited(tmp_path):
+    """`interface Response extends core.Response` has its members, and `res.pack` is what users write."""
+    lay(tmp_path / "node_modules/crate", {"package.json": {"name": "crate", "version": "2.0.0"}})
+    lay(
+        tmp_path / "node_modules/@types/crate",
+        {
+            "package.json": {"name": "@types/crate", "version": "2.0.0", "types": "index.d.ts"},
+            "index.d.ts": 'import * as core from "crate-core";\nexport interface Response extends core.Response {}\n',
+        },
+    )
+    lay(
+        tmp_path / "node_modules/@types/crate-core",
+        {
+            "package.json": {"name": "@types/crate-core", "version": "2.0.0", "types": "index.d.ts"},
+            "index.d.ts": "export interface Response {\n  /** Pack the answer. */\n  pack(it: string): void;\n  use: PackHandler<this>;\n}\n",
+        },
+    )
+    found = {passage.symbol: passage for passage in passages(tmp_path)[0]}
+    assert "res.pack" in found["Response.pack"].data["aliases"]
+    assert "Response.use" in found
+
+
+@pytest.mark.req("A1")
+def test_a_method_that_an_instance_does_not_have_is_told(crate):
+    """That the documentation says the word is not enough for `app.ship`."""
+    found = ask(crate, "What does app.milliseconds do in crate?")
+    assert [one.name for one in found.unresolved] == ["app.milliseconds"]
+
+
+@pytest.mark.req("A7")
+def test_what_a_symbol_is_based_on_is_asked_too(tmp_path):
+    """`express.static` says that it is based on `serve-static`, whose README has the options."""
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {
+                "name": "crate", "version": "2.0.0", "types": "index.d.ts", "dependencies": {"pack-core": "1"},
+            },
+            "index.d.ts": "/** Packs. It is based on pack-core. */\nexport declare function packAll(): void;\n",
+        },
+    )  # fmt: skip
+    lay(
+        tmp_path / "node_modules/pack-core",
+        {
+            "package.json": {"name": "pack-core", "version": "1.0.0"},
+            "README.md": "# pack-core\n\n## Options\n\n### maxWeight\n\nThe weight of a crate, defaults to 40.\n",
+        },
+    )
+    found = ask(tmp_path, "What is the default maxWeight of crate packAll?")
+    assert [one.symbol or one.url for one in found.passages[:2]] == ["packAll", "pkg:npm/pack-core@1.0.0"]
+    assert found.unresolved == ()
