@@ -144,14 +144,22 @@ def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]
             for name, default in own
             if name not in symbols and _is_asked(asked, name)
         ]
-        last = passage.symbol.rpartition(".")[2]
-        is_asked = _is_asked(asked, last) or (place == 0 and asked.names(f"{last}s"))
-        if passage.what == "attribute" and not passage.parameter and is_asked:
-            found.append((not is_named, place, _Parameter(last, passage.default, "", passage)))
+        option = _option(asked, passage, place)
+        if option is not None:
+            found.append((not is_named, place, option))
     in_order = sorted(found, key=lambda one: one[:2])
     if any(passage.pinned for passage in known):  # of anything else the question does not speak
         return [one for unnamed, _place, one in in_order if not unnamed]
     return [one for _unnamed, _place, one in in_order]
+
+
+def _option(asked: AskedWords, passage: Passage, place: int) -> _Parameter | None:
+    """An option that has a passage of its own, if the question names it, or its plural and it comes first."""
+    last = (passage.symbol or "").rpartition(".")[2]
+    if passage.what != "attribute" or passage.parameter:
+        return None
+    is_asked = _is_asked(asked, last) or (place == 0 and asked.names(f"{last}s"))
+    return _Parameter(last, passage.default, "", passage) if is_asked else None
 
 
 def _is_asked(asked: AskedWords, name: str) -> bool:
@@ -232,10 +240,9 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
                 [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
             )
             return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
-        said = _VALUES.search(passage.text) if not one.symbol else None
-        if said:
-            text = f"The options of `{passage.symbol}`: {said[0]}."
-            return DirectAnswer(text, (Quote(passage, said[0]),), (passage.symbol or "", said[0]))
+        told = _values(one)
+        if told is not None:
+            return told
         items = _ITEM.findall(passage.text) if passage.parameter else []
         if len(items) > 1:
             values = list(dict.fromkeys(items))[:_MOST_ITEMS]
@@ -244,6 +251,15 @@ def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
             quote = next(line.strip() for line in passage.text.split("\n") if values[0] in line)
             return DirectAnswer(text, (Quote(passage, quote),), (one.name, one.symbol, *values))
     return _members(known)
+
+
+def _values(one: _Parameter) -> DirectAnswer | None:
+    """The values of an option that its documentation or its type lists."""
+    said = None if one.symbol else _VALUES.search(one.passage.text)
+    if said is None:
+        return None
+    text = f"The options of `{one.passage.symbol}`: {said[0]}."
+    return DirectAnswer(text, (Quote(one.passage, said[0]),), (one.passage.symbol or "", said[0]))
 
 
 def _members(known: Sequence[Passage]) -> DirectAnswer | None:
