@@ -118,6 +118,7 @@ class _Resolver:
         self, index: PassageIndex, parsed: ParsedQuestion, names: Sequence[str], modules: Sequence[str]
     ) -> None:
         self.index = index
+        self.passages: dict[int, IndexedPassage] = {}
         self.kind: QuestionKind = parsed.kind
         self.text = parsed.asking
         self.whole = parsed.text
@@ -336,7 +337,9 @@ class _Resolver:
                     yield name
 
     def _passage(self, entry: NameEntry) -> IndexedPassage:
-        return self.index.get([entry.passage])[0].passage
+        if entry.passage not in self.passages:
+            self.passages[entry.passage] = self.index.get([entry.passage])[0].passage
+        return self.passages[entry.passage]
 
     # -- choosing --
 

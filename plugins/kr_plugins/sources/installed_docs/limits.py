@@ -25,7 +25,8 @@ def bounded(
     left = _MOST_TEXT
     for passage in passages:
         check()
-        left -= len(passage.text) + len(passage.prose or "") + _PER_PASSAGE
+        texts = (passage.text, passage.prose or "", passage.lead, passage.words, passage.title, passage.name)
+        left -= sum(map(len, texts)) + _PER_PASSAGE
         if left < 0:
             notes.append(f"more than {_MOST_TEXT // 1_000_000} MB of passages, the rest left out")
             return

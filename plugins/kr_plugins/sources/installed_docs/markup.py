@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from kr_plugins.sources.installed_docs.python.docstrings import CodeBlock
 
+_LONGEST_HEADING = 300
+"""Characters of a heading, which is repeated with each part of its section."""
 _LONG = 2600
 """A longer section is cut at a paragraph, so that a passage stays something one can cite."""
 _ATX = re.compile(r"^(#{1,6})\s++(.*)$")
@@ -92,7 +94,7 @@ def _heading(
 
 
 def _plain(title: str) -> str:
-    return re.sub(r"\s+", " ", _TAG.sub("", title)).strip(" *`#")
+    return re.sub(r"\s+", " ", _TAG.sub("", title)).strip(" *`#")[:_LONGEST_HEADING]
 
 
 def _close(

@@ -6,45 +6,62 @@ import ast
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, MutableMapping
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition
 
     Find = Callable[[Definition, str], Definition | None]
+    Known = MutableMapping[tuple[str, str, int], frozenset[str] | None]
 
 _MOST_STEPS = 6
 _MOST_NODES = 20_000
+_MOST_PASSED = 20
+"""Callables to which one function passes its arguments on."""
+_MOST_TAKEN = 1_000
+"""Arguments of one callable; with more KR is not certain of them."""
 
 
-def keywords_of(definition: Definition, find: Find) -> frozenset[str] | None:
+def keywords_of(definition: Definition, find: Find, known: Known) -> frozenset[str] | None:
     """The arguments that a callable takes by name; None where that is not certain.
 
     Args:
         definition: a function or class.
         find: what a dotted name means in a function or class; of a class, `__init__` means its own constructor alone.
+        known: what was found before for a name and a number of steps; KR adds to it.
     """
-    return _taken(definition, find, _MOST_STEPS)
+    return _taken(definition, find, _MOST_STEPS, known)
 
 
-def _taken(definition: Definition, find: Find, steps: int) -> frozenset[str] | None:
+def _taken(definition: Definition, find: Find, steps: int, known: Known) -> frozenset[str] | None:
+    place = (definition.module, definition.qualname, steps)
+    if place not in known:
+        found = _read(definition, find, steps, known)
+        known[place] = None if found is not None and len(found) > _MOST_TAKEN else found
+    return known[place]
+
+
+def _read(definition: Definition, find: Find, steps: int, known: Known) -> frozenset[str] | None:
     if definition.kind == "class":
         constructor = find(definition, "__init__")
         own = find(definition, "__new__")
         if constructor is None or own is not None:
             return None
-        return _taken(constructor, find, steps)
+        return _taken(constructor, find, steps, known)
     if definition.kind != "function" or definition.wrapped or not steps:
         return None
     found = {one.name for one in definition.parameters if not one.star} | definition.overloads
     if not any(one.star == "**" for one in definition.parameters):
         return frozenset(found)
+    if not 0 < len(definition.passes) <= _MOST_PASSED:
+        return None
     for name in definition.passes:
         target = find(definition, name)
-        more = _taken(target, find, steps - 1) if target is not None and target is not definition else None
+        is_other = target is not None and target is not definition
+        more = _taken(target, find, steps - 1, known) if target is not None and is_other else None
         if more is None:
             return None
         found |= more
-    return frozenset(found) if definition.passes else None
+    return frozenset(found)
 
 
 def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:

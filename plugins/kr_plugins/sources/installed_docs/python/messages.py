@@ -208,6 +208,8 @@ def _text_of(node: ast.expr, names: MutableMapping[str, list[ast.expr]]) -> str:
         part = one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else HOLE
         inner = _parts(one, names)
         if inner is not None:
+            if len(waiting) + len(inner[0]) > _MOST_PARTS + 1:
+                return ""
             waiting += [(each, inner[1] or holes) for each in reversed(inner[0])]
             continue
         left -= len(part)

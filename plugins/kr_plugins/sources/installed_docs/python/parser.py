@@ -26,7 +26,7 @@ from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
 from kr_plugins.sources.installed_docs.python.messages import messages_of
-from kr_plugins.sources.installed_docs.python.source_text import SourceText, with_defaults
+from kr_plugins.sources.installed_docs.python.source_text import SourceText, is_slow_to_parse, with_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,10 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
         text = _decode(raw).replace("\r\n", "\n").replace("\r", "\n")  # as Python itself counts lines
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in other people's strings are not our news
-            tree = ast.parse(as_python(text) if file.suffix in _CYTHON else text)
+            source = as_python(text) if file.suffix in _CYTHON else text
+            if is_slow_to_parse(source):
+                raise Unreadable(f"{path}: too many fields in one f-string, not read")
+            tree = ast.parse(source)
         reader = _ModuleReader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
@@ -177,6 +180,8 @@ class _ModuleReader:
         if overload and met is not None:
             for parameter in definition.parameters:
                 known = met.get(parameter.name)
+                if known is None and len(met) >= _MAX_PARAMETERS:
+                    break
                 if known is None or known.default in {None, "..."}:
                     met[parameter.name] = parameter
             stub = self.module.definitions.get(definition.qualname)

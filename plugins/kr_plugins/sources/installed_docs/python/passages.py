@@ -40,6 +40,10 @@ _OF_TOP_CLASS = 2
 _MOST_BASES = 8
 _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
+_MAX_CONTEXT = 500
+"""Characters of what a class, a module or a function says first, by which its members are found too."""
+_MOST_FORWARDED = 100
+"""Functions that pass their arguments on to the same callable, and are named beside its parameters."""
 _MAX_LINES = 500
 """Lines of the description of one parameter."""
 
@@ -84,6 +88,11 @@ class _Maker:
         self.replacements = Replacements(modules, names)
         self.mentions = self._count_mentions()
         self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        self.forwarded: Counter[str] = Counter()
+        """How many functions pass their arguments on to each callable."""
+        self.described: dict[tuple[str, str], frozenset[str]] = {}
+        """The parameters that the documentation of each callable describes."""
+        self.taken: dict[tuple[str, str, int], frozenset[str] | None] = {}
 
     def with_pointers(self, passage: IndexedPassage) -> IndexedPassage:
         """Name the functions whose documentation points here for this parameter ("See `httpx.request`")."""
@@ -345,16 +354,9 @@ class _Maker:
                 doc = _ParameterDoc.of(parameter.doc.lines, parameter.doc_line)
                 yield self.parameter(module, definition, naming, name, parameter, doc, prior)
                 continue
-            target = next(
-                (
-                    target
-                    for target in pointed
-                    if target.doc and name in {entry.name for entry in target.doc.parameters}
-                ),
-                None,
-            )
+            target = next((target for target in pointed if name in self.describes(target)), None)
             if target is not None:
-                self.pointers[self.names.of(target).name, name].append(site_of(definition, naming, parameter))
+                self.point(target, name, definition, naming, parameter)
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
                 doc = _described(definition, name)
                 share = 1.0 if doc.lines else 0.8
@@ -373,17 +375,35 @@ class _Maker:
         target = self.links.find(module, name)
         if target is None or target is definition:
             return
+        self.forwarded[self.names.of(target).name] += 1
+        if self.forwarded[self.names.of(target).name] > _MOST_FORWARDED:
+            return
         own = {parameter.name for parameter in definition.parameters}
         for parameter in target.parameters:
             if parameter.name not in own and not parameter.star:
-                site = site_of(definition, naming, parameter)
-                self.pointers[self.names.of(target).name, parameter.name].append(site)
+                self.point(target, parameter.name, definition, naming, parameter)
+
+    def point(
+        self, target: Definition, name: str, definition: Definition, naming: PublicName, parameter: Parameter
+    ) -> None:
+        """Note that a function takes a parameter whose documentation stands elsewhere."""
+        pointing = self.pointers[self.names.of(target).name, name]
+        if len(pointing) < MAX_SITES:
+            pointing.append(site_of(definition, naming, parameter))
+
+    def describes(self, target: Definition) -> frozenset[str]:
+        """The parameters that the documentation of a callable describes."""
+        key = (target.module, target.qualname)
+        if key not in self.described:
+            entries = target.doc.parameters if target.doc is not None else ()
+            self.described[key] = frozenset(entry.name for entry in entries)
+        return self.described[key]
 
     def keywords(self, definition: Definition) -> dict[str, list[str]]:
         """The arguments that a public callable takes by name, where they are known for certain."""
         if definition.kind not in {"function", "class"} or not self.names.of(definition).public:
             return {}
-        taken = keywords_of(definition, self.taker)
+        taken = keywords_of(definition, self.taker, self.taken)
         return {} if taken is None else {"keywords": sorted(taken)}
 
     def taker(self, definition: Definition, name: str) -> Definition | None:
@@ -439,7 +459,9 @@ class _Maker:
             lead=docstrings.lead(doc.lines) if is_described else description(doc.lines, doc.type_text),
             code=tuple(block.code for block in docstrings.code_blocks(lines)),
             prose=body,
-            words=" ".join([definition.doc.lead if definition.doc else "", module.name.replace(".", " ")]),
+            words=" ".join(
+                [definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "", module.name.replace(".", " ")]
+            ),
             prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc.lines else 0.8) * (0.6 if said else 1.0), 4),
             data={
                 "what": "field" if of_its_own and definition.fields else definition.kind,
@@ -536,7 +558,9 @@ def _dedented(lines: list[str]) -> list[str]:
 def _context(owner: Definition | None, module: Module) -> str:
     """Words by which a member is found though it does not say them itself: what its class or module is about."""
     leads = [
-        doc.lead.partition(". ")[0] for doc in (owner.doc if owner else None, module.doc) if doc is not None
+        doc.lead.partition(". ")[0][:_MAX_CONTEXT]
+        for doc in (owner.doc if owner else None, module.doc)
+        if doc is not None
     ]
     return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
 

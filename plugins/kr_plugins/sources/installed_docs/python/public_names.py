@@ -20,6 +20,12 @@ _MAX_STEPS = 12
 """KR follows this many imports and aliases; longer chains are circles."""
 
 
+_MOST_SUBCLASSES = 60
+"""Classes that inherit a member under whose names KR looks for it."""
+_MOST_PLACES = 40
+"""Modules in which KR looks for one name."""
+_MOST_STARRED = 200
+"""Modules of the distribution from which one module imports all names."""
 _MAX_STARS = 5
 """The longest chain of `from ... import *` that KR follows."""
 
@@ -48,6 +54,12 @@ class PublicNames:
         self._cache: dict[tuple[str, str], PublicName] = {}
         self._offered: set[tuple[str, str]] = set()
         self._stars: dict[str, frozenset[str]] = {}
+        self._sources: dict[str, list[str]] = {
+            module.name: [star for star in dict.fromkeys(module.stars) if star in modules][:_MOST_STARRED]
+            for module in modules.values()
+        }
+        self._missing: set[tuple[str, str]] = set()
+        """Names that a module does not have, wherever it imports from."""
         self._parts = self._imported()
         self._collect_aliases()
         self._collect_subclasses()
@@ -97,10 +109,10 @@ class PublicNames:
         for module in self.modules.values():
             if not _is_public_path(module.name):
                 continue
-            for name in self._bound(module):
+            for name in dict.fromkeys(self._bound(module)):
                 if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
                     continue
-                definition = self._lookup(module.name, name, 0, set())
+                definition = self._find(module.name, name)
                 if definition is not None:
                     if _is_package(module):
                         self._offered.add((definition.module, definition.qualname))
@@ -130,7 +142,7 @@ class PublicNames:
         yield from (name for name in module.definitions if "." not in name)
         if _is_package(module):
             yield from module.imports
-            for star in module.stars:
+            for star in self._sources[module.name]:
                 yield from self._starred(star)
         elif module.exported is not None:
             yield from (name for name in module.imports if name in module.exported)
@@ -146,18 +158,36 @@ class PublicNames:
                 modules = [self.modules[one] for one in following if one in self.modules]
                 for module in modules:
                     found.update(_bound_by_star(module))
-                stars = [star for module in modules if module.exported is None for star in module.stars]
+                stars = [
+                    star
+                    for module in modules
+                    if module.exported is None
+                    for star in self._sources[module.name]
+                ]
                 following = [star for star in dict.fromkeys(stars) if star not in met]
                 met.update(following)
             self._stars[source] = frozenset(found)
         return self._stars[source]
+
+    def _find(self, module: str, name: str) -> Definition | None:
+        """Find what a name means inside a module; what is nowhere is looked for once in each module."""
+        if (module, name) in self._missing:
+            return None
+        seen: set[tuple[str, str]] = set()
+        found = self._lookup(module, name, 0, seen)
+        if found is None:
+            self._missing |= seen
+        return found
 
     def _lookup(
         self, module_name: str, name: str, depth: int, seen: set[tuple[str, str]]
     ) -> Definition | None:
         """Find what a name means inside a module; `seen` holds the places that KR searched."""
         module = self.modules.get(module_name)
-        if module is None or depth > _MAX_STEPS or (module_name, name) in seen:
+        place = (module_name, name)
+        if module is None or depth > _MAX_STEPS or place in seen or place in self._missing:
+            return None
+        if len(seen) >= _MOST_PLACES:
             return None
         seen.add((module_name, name))
         if name in module.definitions:
@@ -181,7 +211,7 @@ class PublicNames:
         if name in module.imports:
             source, imported = module.imports[name]
             return None if imported is None else self._lookup(source, imported, depth + 1, seen)
-        for star in module.stars:
+        for star in self._sources[module_name]:
             if name in self._starred(star):
                 found_there = self._lookup(star, name, depth + 1, seen)
                 if found_there is not None:
@@ -236,9 +266,10 @@ class PublicNames:
 
     def _inheriting(self, owner: Definition, member: str) -> Iterator[Definition]:
         waiting, seen = [owner], {(owner.module, owner.qualname)}
-        while waiting and len(seen) < 60:
+        while waiting and len(seen) < _MOST_SUBCLASSES:
             current = waiting.pop()
-            for subclass in self._subclasses.get((current.module, current.qualname), ()):
+            known = self._subclasses.get((current.module, current.qualname), [])
+            for subclass in known[:_MOST_SUBCLASSES]:
                 overrides = f"{subclass.qualname}.{member}" in self.modules[subclass.module].definitions
                 key = (subclass.module, subclass.qualname)
                 if key in seen or overrides:

@@ -19,6 +19,8 @@ _PASSED = re.compile(
     r"|\bsee|\bsame as)\s++(?:the\s++|in\s++)?(?::[\w:]+:)?`+~?\.?([A-Za-z_][\w.]*)"
 )
 """What the documentation of `**kwargs` says of the callable that takes them: "passed on to `pack`"."""
+_MOST_TARGETS = 20
+"""Definitions to which one docstring sends its reader."""
 _LONGEST = 2_000
 """Characters of an annotation or a default; KR finds no names beyond."""
 _QUOTES = str.maketrans("\"'", "  ")
@@ -87,13 +89,12 @@ class Links:
         if definition.doc is None:
             return []
         text = "\n".join(definition.doc.lines[:30])
-        targets = []
-        for name in _SEE.findall(text):
-            bare = name.rstrip(".")
-            target = self.find(module, bare)
-            if target is not None and target is not definition:
-                targets.append(target)
-        return targets
+        targets: dict[tuple[str, str], Definition] = {}
+        for name in dict.fromkeys(_SEE.findall(text)):
+            target = self.find(module, name.rstrip("."))
+            if target is not None and target is not definition and len(targets) < _MOST_TARGETS:
+                targets[target.module, target.qualname] = target
+        return list(targets.values())
 
     def find(self, module: Module, name: str) -> Definition | None:
         """The definition that a name means inside a module, or by its whole public name."""

@@ -6,6 +6,7 @@ import ast
 import io
 import itertools
 import re
+import sys
 import tokenize
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,24 @@ _MARK_BYTES = 1000
 _BEGINNING = bytes(byte for byte in range(256) if byte & 0xC0 != 0x80)
 """The bytes by which a character begins in UTF-8."""
 _BESIDE = re.compile(r"\s*+#:")
+_FEW_FIELDS = 2_000
+_MOST_COMPARED = 2_000_000_000
+"""Characters that Python before 3.12 compares to find the fields of a file's f-strings; a second or so."""
+_STRING = re.compile(
+    r"#[^\n]*+|([A-Za-z]{0,2}+)(?:\"\"\"(?:[^\\\"]++|\\.|\"(?!\"\"))*+|'''(?:[^\\']++|\\.|'(?!''))*+"
+    r"|\"(?:[^\\\"\n]++|\\.)*+\"?|'(?:[^\\'\n]++|\\.)*+'?)",
+    re.DOTALL,
+)
+"""A comment, or a string with its prefix."""
 _ESCAPE = re.compile(r"\\([\\'\"])")
+
+
+def is_slow_to_parse(text: str) -> bool:
+    """Whether Python would parse for minutes: before 3.12 it looks for each field of an f-string from the beginning."""
+    if sys.version_info >= (3, 12) or text.count("{") < _FEW_FIELDS:
+        return False
+    strings = (match[0] for match in _STRING.finditer(text) if "f" in (match[1] or "").lower())
+    return sum(len(string) * string.count("{") for string in strings) > _MOST_COMPARED
 
 
 class SourceText:
