@@ -35,7 +35,7 @@ _LAYERS = "".join(
 
 SOURCES = {
     "a large f-string that is raised often": {
-        "__init__.py": f'{_RUN}A = f"{"{a}" * 30_000}"\ndef g():\n' + "    raise E(A)\n" * 9_000
+        "__init__.py": f'{_RUN}A = f"{"{a}" * 15_000}"\ndef g():\n' + "    raise E(A)\n" * 9_000
     },
     "packages that import all names of each other": {
         "__init__.py": _STARS + _RUN,
@@ -55,6 +55,16 @@ SOURCES = {
             f"@overload\ndef f(a{number}, b{number}, c{number}, d{number}, e{number}, g{number}): ...\n"
             for number in range(9_000)
         )
+    },
+    "a private class of many members with many objects": {
+        "__init__.py": f"{_RUN}class _A:\n    'A base.'\n"
+        + "".join(f"    def m{number}(self): 'Do it.'\n" for number in range(4_500))
+        + "".join(f"i{number} = _A()\n" for number in range(4_500))
+    },
+    "replacements that are looked for among many of one name": {
+        "__init__.py": _RUN
+        + "".join(f"@deprecated('Use `z{n}.x` instead.')\ndef d{n}(): 'Do.'\n" for n in range(4_500)),
+        "k.py": "".join(f"class C{number}:\n def x(self): 'Do it.'\n" for number in range(4_500)),
     },
     "a docstring that points to the same place over and over": {
         "__init__.py": _RUN

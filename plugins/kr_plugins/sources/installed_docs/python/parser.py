@@ -90,7 +90,7 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
     if file.suffix == ".pyx":
-        for included in _INCLUDED.findall(text)[:_MAX_INCLUDED]:
+        for included in list(dict.fromkeys(_INCLUDED.findall(text)))[:_MAX_INCLUDED]:
             with suppress(Unreadable):
                 more = read_module(
                     file.with_name(included), name, Path(path).with_name(included).as_posix(), within

@@ -254,7 +254,8 @@ class PublicNames:
         candidates = [f"{known.name}.{member}"] if known.public else []
         if not known.public:
             candidates += [
-                f"{instance}.{member}" for instance in self._instances.get((owner.module, owner.qualname), ())
+                f"{instance}.{member}"
+                for instance in self._instances.get((owner.module, owner.qualname), [])[:_MOST_SUBCLASSES]
             ]
         for subclass in self._inheriting(owner, member):
             naming = self.of(subclass)

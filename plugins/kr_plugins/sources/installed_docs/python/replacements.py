@@ -28,6 +28,8 @@ _MARKED = re.compile(
     r"|(?<![\w`)])\.([A-Za-z_]\w*)|\*([A-Za-z_]\w*)\*|\"([A-Za-z_][\w.]*)(?:\(\))?\"|(?<![\w.`])([A-Za-z_]\w*(?:\.\w+)+)"
 )
 """What a text sets off as a name: in back-ticks or quotes, with brackets, dotted."""
+_MOST_PARTS = 8
+"""Parts at the end of a name by which KR finds it."""
 _ALIAS = 4
 """A shorter first part (`pl.Categories`) may be the name that people import the package by."""
 _CHAINED = re.compile(r"[\w`.@{ ]*\([^()]*\)\.")
@@ -92,15 +94,21 @@ class Replacements:
 
     def _by_suffix(self, name: str) -> Definition | None:
         """The one public definition whose name ends like this; of several none."""
-        found = self._public.get(name.rpartition(".")[2], [])
-        fitting = [one for one in found if f".{self._names.of(one).name}".endswith(f".{name}")]
+        fitting = self._public.get(name, [])
         return fitting[0] if len(fitting) == 1 else None
 
     @cached_property
     def _public(self) -> dict[str, list[Definition]]:
+        """The public definitions by each of the ends of their names; of those that share one, the first two."""
         found: dict[str, list[Definition]] = defaultdict(list)
         for module in self._modules.values():
             for definition in module.definitions.values():
-                if self._names.of(definition).public and "." not in definition.qualname.partition(".")[2]:
-                    found[definition.name].append(definition)
+                known = self._names.of(definition)
+                if not known.public or "." in definition.qualname.partition(".")[2]:
+                    continue
+                parts = known.name.split(".")[-_MOST_PARTS:]
+                for start in range(len(parts)):
+                    fitting = found[".".join(parts[start:])]
+                    if len(fitting) < 2:
+                        fitting.append(definition)
         return found
