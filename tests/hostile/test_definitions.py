@@ -90,7 +90,7 @@ def test_definitions_that_refer_to_each_other_are_read_in_seconds(kind: str, tmp
     assert "box.run" in {one.symbol for one in found}
 
 
-_LONG = "word " * 60_000
+_LONG = "word " * 40_000
 REPEATED = {
     "what a class says first, with each of its members": {
         "__init__.py": f'{_RUN}class A:\n    "{_LONG}"\n'
@@ -104,8 +104,8 @@ REPEATED = {
         "docs/a.md": f"# {_LONG}\n" + "".join(f"## A{n}\nSome words that say it.\n" for n in range(300)),
     },
     "a place, with each parameter of what passes its arguments there": {
-        "__init__.py": f"{_RUN}def t({_MANY}): 'Do it.'\n"
-        + "".join(f"def f{number}(**k):\n 'Do it.'\n return t(**k)\n" for number in range(300))
+        "__init__.py": f"{_RUN}def t({_MANY[:3_000]}=0): 'Do it.'\n"
+        + "".join(f"def f{number}(**k):\n 'Do it.'\n return t(**k)\n" for number in range(400))
     },
 }
 
