@@ -12,6 +12,7 @@ from kr_core.text import content_words, is_weak, stem, stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from kr_core.model import Passage
     from kr_core.question.parsed_question import QuestionKind
@@ -70,7 +71,11 @@ class AskedWords:
 
     def share(self, text: str) -> float:
         """The share of the question that a text says, by rarity; 0-1."""
-        return sum(self._weights[one] for one in stems(text) & self.stems) / self._all
+        return self.share_of(stems(text))
+
+    def share_of(self, roots: AbstractSet[str]) -> float:
+        """The same of the stems of a text."""
+        return sum(self._weights[one] for one in roots & self.stems) / self._all
 
     def worth(self, text: str) -> float:
         """The share, and more for a cue of the question's kind in a text that says some of it."""

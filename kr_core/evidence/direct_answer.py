@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 _LONG_VALUE = 80
 _LONG_LIST = 240
+_TWO = 2
 _DECIDES = 0.6
 """The share of a yes/no question that the sentence which decides it must say."""
 _PLAIN_LITERAL = re.compile(
     r"^(?:None|True|False|-?\d[\d_.]*|[rbf]?['\"][^'\"]*['\"]|\.\.\.|\(\)|\[\]|\{\})$"
 )
 _DIFFERS = re.compile(
-    r"\bunlike\b|\bin contrast\b|\bwhereas\b|\bdiffer\w*\b|\bshortcut\b|\bsame as\b|\bequivalent\b|\brather than\b|\binstead of\b",
+    r"\bunlike\b|\bin contrast\b|\bwhereas\b|\bdiffer\w*\b|\bshortcut\b|\bsame as\b|\bequivalent\b|\brather than\b|\binstead of\b"
+    r"|\bsimilar to\b|\blike\b.{1,80}\b(?:but|except)\b",
     re.IGNORECASE,
 )
 _DECIDING = re.compile(
@@ -96,24 +98,55 @@ def direct_answer(
 
 
 def subjects(asked: AskedWords, passages: Sequence[Passage]) -> list[Passage]:
-    """The two symbols that a question about a difference names, in its order; empty where not both were found."""
-    found: dict[str, Passage] = {}
-    for passage in passages:
-        last = (passage.symbol or "").rpartition(".")[2]
-        is_named = passage.pinned or (last not in _CONJUNCTIONS and asked.names(passage.symbol or ""))
-        if passage.symbol and not passage.parameter and is_named:
-            found.setdefault(passage.symbol.rpartition(".")[2], passage)
-    both = sorted(found.values(), key=lambda one: _place(asked.question, one))[:2]
-    return both if len(both) > 1 else []
+    """The two things that a question about a difference names, in its order; empty where not both were found."""
+    pinned = {(one.symbol, one.parameter): one for one in reversed(passages) if one.symbol and one.pinned}
+    found = list(reversed(pinned.values()))
+    if len(found) < _TWO:
+        wanted = [name.rpartition(".")[2] for name in _names_asked_about(asked)]
+        by_name: dict[str, Passage] = {}
+        for passage in passages:
+            last = (passage.symbol or "").rpartition(".")[2]
+            is_named = passage.pinned or (
+                last in wanted if wanted else last not in _CONJUNCTIONS and asked.names(last)
+            )
+            if last and not passage.parameter and is_named:
+                by_name.setdefault(last, passage)
+        found = list(by_name.values())
+    both = sorted(found, key=lambda one: _place(asked.question, one))[:_TWO]
+    return both if len(both) == _TWO else []
+
+
+def not_found(asked: AskedWords, passages: Sequence[Passage]) -> list[str]:
+    """The names of a question about a difference that no passage is about, where another one was found."""
+    if not asked.asks("difference") or not any(one.pinned for one in passages) or subjects(asked, passages):
+        return []
+    known = {
+        part.casefold()
+        for one in passages
+        for name in (one.symbol or one.title, one.parameter, *one.also, *one.aliases)
+        if name
+        for part in re.findall(r"\w+", name)
+    }
+    return [name for name in _names_asked_about(asked) if name.rpartition(".")[2].casefold() not in known]
+
+
+def _names_asked_about(asked: AskedWords) -> list[str]:
+    """The names that a question asks about, in its order."""
+    return [one.name for one in asked.parsed.identifiers if one.role == "subject"]
 
 
 def _place(question: str, passage: Passage) -> tuple[int, int]:
     """Where a question spells a symbol, in full or else by its last part."""
     names = [name for name in (passage.symbol, *passage.aliases, *passage.also) if name]
-    full = [place for name in names if (place := question.find(name)) >= 0]
-    last = [question.find(name.rpartition(".")[2]) for name in names]
+    full = [] if passage.parameter else [place for name in names if (place := _find(question, name)) >= 0]
+    last = [_find(question, passage.parameter or name.rpartition(".")[2]) for name in names]
     places = full or [place for place in last if place >= 0]
     return (min(places, default=len(question)), not full)
+
+
+def _find(question: str, name: str) -> int:
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question)
+    return found.start() if found else -1
 
 
 class _Parameter(NamedTuple):
@@ -182,13 +215,14 @@ def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
         holder, slots = _held_by(one)
         text = f"The default of {holder} is `{value}`"
         quotes = [Quote(one.passage, _declaration(one, value))]
-        slots = [*slots, value]
+        slots, said = [*slots, value], ()
         constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
         if constant is not None and len(folded(value_of(constant.text))) <= _LONG_VALUE:
-            text += f", which is `{folded(value_of(constant.text))}`"
+            said = (value_of(constant.text),)
+            text += f", which is `{folded(said[0])}`"
             quotes.append(Quote(constant, constant.text))
             slots.append(value_of(constant.text))
-        return DirectAnswer(f"{text}.", tuple(quotes), tuple(slots))
+        return DirectAnswer(f"{text}.", tuple(quotes), tuple(slots), said)
     return None
 
 
@@ -285,7 +319,7 @@ def _members(known: Sequence[Passage]) -> DirectAnswer | None:
 def _difference(both: Sequence[Passage]) -> DirectAnswer | None:
     """The sentence of one subject that names the other and says what differs."""
     for passage, other in (both, both[::-1]) if both else ():
-        name = (other.symbol or "").rpartition(".")[2]
+        name = other.parameter or (other.symbol or "").rpartition(".")[2]
         for sentence in all_of(passage):
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain(sentence)) and _DIFFERS.search(sentence):
                 return _quoted(passage, sentence)

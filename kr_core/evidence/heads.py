@@ -49,8 +49,8 @@ def head_of(passage: Passage, asked: AskedWords, *, first: bool = True) -> Head 
 
 
 def default_of(passage: Passage, default: str | None) -> str | None:
-    """A default as a user means it; None for one that only marks that nothing was given."""
-    if default is None:
+    """A default as a user means it; None for one that only marks that nothing was given, or that a stub leaves out."""
+    if default is None or default == "...":
         return None
     wrapped = _WRAPPED.fullmatch(default)
     value = wrapped[1] if wrapped else default

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)[)`'\"]*\s+(?=[A-Z`'\"*:<(\[])"
 )
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _ITEM = re.compile(r"\s{0,3}(\d{1,3})[.)]\s+(\S.*)")
 _ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
 """Headed parts of a docstring that are lists of names, not prose."""
@@ -36,14 +37,17 @@ def says_something(sentence: str) -> bool:
     """Whether a sentence is more than a pointer or a link."""
     said = _bare(sentence)
     begins_low = said[:1].islower() and sentence.strip()[0] not in "`*:"  # a name may
-    return len(said.split()) >= 4 and not begins_low and not is_pointer(sentence)
+    is_prose = len(said.split()) >= 4 and len(_WORD.findall(said)) >= 3  # rows of figures are none
+    return is_prose and not begins_low and not is_pointer(sentence)
 
 
 def is_pointer(sentence: str) -> bool:
     """Whether a sentence only says where to look ("Read more in ...", "Run it with:")."""
     said = _bare(sentence)
     return said.endswith(":") or bool(
-        re.match(r"(?:Read more|See|For more|More (?:info|details)|Full)\b", said)
+        re.match(
+            r"(?:Read more|See|For more|More (?:info|details)|Full|Additional help|You can read more)\b", said
+        )
     )
 
 
@@ -75,12 +79,16 @@ def documentation(passage: Passage) -> str:
 def prose(text: str) -> str:
     """The running text of a passage: headings, code, tables and mark-up lines left out."""
     kept: list[str] = []
-    fenced = aside = False
+    fenced = aside = printed = False
     listed = -1
     lines = text.split("\n")
     for number, line in enumerate(lines):
         stripped = line.strip()
         depth = len(line) - len(line.lstrip())
+        printed = not fenced and bool(stripped) and (printed or stripped.startswith(">>>"))
+        if printed:  # a session up to the next blank line, with what it printed
+            kept.append("\n")
+            continue
         if listed >= 0 and (not stripped or depth > listed):
             kept.append("\n")
             continue
@@ -99,13 +107,13 @@ def prose(text: str) -> str:
             continue
         if (
             fenced
-            or stripped.startswith((">>>", "...", "..", "|", "![", "$ ", "#", "!!! ", "???", "///"))
+            or stripped.startswith(("...", "..", "|", "![", "$ ", "#", "!!! ", "???", "///"))
             or re.match(r"^</?[A-Za-z!][^:]|^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
         ):
             kept.append("\n")
             continue
         if re.match(
-            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = ",
+            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = |^\s*@[\w.]+(?:\(.*)?$",
             line,
         ):
             kept.append("\n")

@@ -14,15 +14,16 @@ from kr_core.evidence.code_examples import shortest_example
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.direct_answer import behind, direct_answer, subjects
 from kr_core.evidence.generated import GeneratedProse, claims_of
-from kr_core.evidence.heads import head_of
+from kr_core.evidence.heads import default_of, head_of
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
+from kr_core.text import stems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kr_core.model import Finding, ResearchQuery
 
@@ -30,7 +31,12 @@ _SURE = (450, 200, 200)
 _UNSURE = (330, 250, 200, 150, 150)
 _TWO_SUBJECTS = (330, 330, 200)
 _NOT_FOUND = (200, 200)
+_IN_DOUBT = (330, 250, 250)
 """Characters of each block: the passages of the second to the fourth place often hold the fact."""
+_BESIDE = 200
+"""Characters of a passage beside the first one."""
+_ADDS = 0.1
+"""Such a share of the question a passage beside the first one must say that was not said yet."""
 _LONG_ALIAS = 180
 _TELLING = 2
 _NAMED = 330
@@ -50,6 +56,7 @@ def compose(
     *,
     notices: Sequence[str] = (),
     found: bool = True,
+    in_doubt: bool = False,
     prose: GeneratedProse | None = None,
 ) -> Draft:
     """Compose the answer from what the sources found, their best passages first.
@@ -59,6 +66,8 @@ def compose(
         findings: (source, finding) in the order in which the sources were asked.
         notices: sentences that say what the passages do not answer; they come first.
         found: whether the passages are about the question; if not, at most two are shown as places to look.
+        in_doubt: whether the passages may not answer; then at most three are shown as they are, without a sentence that
+            answers, and only code of the first one's own.
         prose: what a language model has written from these passages, numbered from 1 in this order. What they do not bear
             out is dropped; where nothing is left of it, the answer is composed by rule.
     """
@@ -70,13 +79,15 @@ def compose(
         if any(claim.written for claim in written.summary):
             return written
         return _Composer(query, parts, notices).draft(found=found, unsupported=written.unsupported)
-    return _Composer(query, parts, notices).draft(found=found)
+    composer = _Composer(query, parts, notices)
+    return composer.in_doubt() if in_doubt and found else composer.draft(found=found)
 
 
 class _Composer:
     def __init__(self, query: ResearchQuery, parts: list[Part], notices: Sequence[str]) -> None:
         self.asked = AskedWords(query.question, [part.passage for part in parts])
         self.parts = parts
+        self.library = stems(f"{query.framework} {query.framework.rstrip('0123456789')} python")
         self.notices = [Claim(text=notice) for notice in notices]
         self.citer = Citer()
         self.shown: set[str] = set()
@@ -108,14 +119,30 @@ class _Composer:
         if not two:
             summary += self.telling(first, _NEAR if sure else _NEAR_UNSURE)
         code_after = len(summary)
-        example = self.example(first)
+        example = self.example(first, [parts[1].passage] if two else None)
         share = (_WORTH_NAMING_BESIDE if sure else _WORTH_NAMING) * first.passage.coverage
-        others = [one for one in parts[leading:] if one.passage.coverage >= share]
+        others = [
+            one
+            for one in parts[leading:]
+            if one.passage.coverage >= share and (one.passage.pinned or not two)
+        ]
+        others = list(self.adding(others, summary, answered=bool(direct)))
         summary += self.blocks(others, budgets[leading:], "See also " if sure else "")
         drafted = self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), unsupported
         )
         return drafted.model_copy(update={"direct": bool(direct)})
+
+    def in_doubt(self) -> Draft:
+        """The closest passages as they are: nothing of them reads as the answer."""
+        parts = self.in_order()
+        first, *others = parts
+        summary = [*self.notices, *self.blocks([first], _IN_DOUBT[:1]), *self.telling(first, _NEAR_UNSURE)]
+        others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
+        summary += self.blocks(others, _IN_DOUBT[1:])
+        own = [one for one in first.support if one.symbol and one.symbol == first.passage.symbol]
+        example = self.example(first, own)
+        return self.drafted(summary, example, len(summary), details(parts, self.citer), ())
 
     def drafted(
         self,
@@ -189,6 +216,30 @@ class _Composer:
                 claims += [block[0].model_copy(update={"text": opening + block[0].text}), *block[1:]]
                 del left[0]
         return claims
+
+    def adding(self, others: Sequence[Part], claims: Sequence[Claim], *, answered: bool) -> Iterator[Part]:
+        """The passages that the question names, or that say something asked for that was not said yet.
+
+        Args:
+            others: passages beside the first one.
+            claims: what is said so far.
+            answered: whether a sentence answers in the question's kind.
+        """
+        told = stems(" ".join(claim.text for claim in claims)) | self.library
+        first = self.parts[0].passage
+        for part in others:
+            passage = part.passage
+            shown = window(passage, self.asked, _BESIDE, self.said, first=False)
+            new = stems(" ".join([_label(passage), *shown])) - told
+            belongs = _belongs(passage, first) or (not answered and self.has_default(passage))
+            if belongs or self.asked.share_of(new) >= _ADDS:
+                told |= new
+                yield part
+
+    def has_default(self, passage: Passage) -> bool:
+        """Whether a passage has the value of a default that is asked for."""
+        value = default_of(passage, passage.default)
+        return value is not None and self.asked.asks("default") and self.asked.names(passage.parameter or "")
 
     def block(self, part: Part, budget: int, *, close: bool = False) -> list[Claim]:
         """The head of a passage and the window on its documentation; less of it where it is not what is asked about."""
@@ -317,22 +368,28 @@ class _Composer:
         claim = self.citer.claim(text, numbers, list(slots))
         return [claim] if claim else []
 
-    def example(self, part: Part) -> list[CodeExample]:
-        """The shortest code that shows what answers, with the parameter that the question names."""
+    def example(self, part: Part, others: Sequence[Passage] | None = None) -> list[CodeExample]:
+        """The shortest code that shows what answers, with the parameter that the question names.
+
+        Args:
+            part: what the code is to show.
+            others: further passages whose code may be shown; by default what explains it, and the next passages.
+        """
         passage = part.passage
         if passage.what == "message":  # where it is raised, and on what condition
             raised = self.citer.code(part.source, passage, passage.code[0]) if passage.code else None
             return [raised] if raised else []
         if passage.deprecated and passage.replacement:
             return []
-        candidates = [passage, *part.support, *(other.passage for other in self.parts[1:4])]
+        if others is None:
+            others = [*part.support, *(other.passage for other in self.parts[1:4])]
         named = [
             name.lstrip("*")
             for name, _default in passage.parameters
             if passage.what in {"function", "class"} and self.asked.names(name)
         ]
         known = [one.passage for one in self.parts] + [one for each in self.parts for one in each.support]
-        found = shortest_example(passage, candidates, self.asked.stems, frozenset(named), known)
+        found = shortest_example(passage, [passage, *others], self.asked.stems, frozenset(named), known)
         example = None if found is None else self.citer.code(part.source, *found)
         return [example] if example else []
 
@@ -342,3 +399,10 @@ def _label(passage: Passage) -> str:
     if passage.symbol and passage.parameter:
         return f"{passage.symbol}({passage.parameter})"
     return passage.symbol or passage.title
+
+
+def _belongs(passage: Passage, first: Passage) -> bool:
+    """Whether a passage is named beside the first one, replaces it, or is the class of the error whose message that is."""
+    if first.what == "message":
+        return (passage.symbol or "").rpartition(".")[2] == first.title.partition(" ")[0]
+    return (passage.pinned and passage.symbol != first.symbol) or first.replacement == _label(passage)

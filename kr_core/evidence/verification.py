@@ -221,10 +221,15 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
     if part == "summary":
         words = r'"[^"`\[\]]{1,60}"(?:, "[^"`\[\]]{1,60}"){0,3}'
         unknown = rf"says nothing of {words}|does not seem to answer this"
-        notice = rf"The documentation of {name}(?: {_VERSION})? (?:{unknown}); the nearest passages follow\."
+        subject = rf"{name}(?: {_VERSION})?"
+        notice = rf"The documentation of {subject} (?:{unknown}); the nearest passages follow\."
+        nothing_of = f"says nothing of {words}"
+        doubt = rf"KR is not sure that this answers the question(?:, since {subject} {nothing_of}; this comes closest|; this comes closest in {subject}):"
+        nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
-        unresolved = rf"`[^`\[\]]{{1,200}}` does not occur in {name}(?: {_VERSION})?(?:{near})?\."
-        return bool(re.fullmatch(f"{notice}|{unresolved}", said))
+        unresolved = rf"`[^`\[\]]{{1,200}}` does not occur in {subject}(?:{near})?\."
+        lone = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}\."
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{lone}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

@@ -39,7 +39,7 @@ _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
 _LEANS = re.compile(
-    r"(?:This|These|That|Those|It|They|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|In (?:this|that|such|the latter|these) |"
+    r"(?:But|And|So|This|These|That|Those|It|They|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|In (?:this|that|such|the latter|these) |"
     r"The (?:latter|former|same|above|following|previous)|Such|Similarly|Conversely|If so|If not|Doing so|Note that this)\b"
 )
 """How a sentence begins that needs the one before it."""

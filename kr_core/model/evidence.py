@@ -255,6 +255,8 @@ class Draft(Value):
     summary_code: tuple[CodeExample, ...] = ()
     direct: bool = False
     """Whether the first sentence answers in the question's kind, and not only with the nearest documentation."""
+    not_found: tuple[str, ...] = ()
+    """What a question about a difference names and no passage is about."""
     code_after: int = 1
     """How many sentences of the summary come before its code."""
     details: tuple[Claim, ...] = ()

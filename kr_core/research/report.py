@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.coverage import ABOUT, PARTLY, answered
+from kr_core.evidence.direct_answer import not_found
 from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.versions import gap
+from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 _MISSING_MATTERS = 0.5
 """Up to this coverage, the answer starts with the words that the documentation does not have."""
+_NOTHING_FITS = 9
+"""Below this score nothing of an answer fits: of the tuning questions no answerable one has less."""
 _UNRESOLVED = 2
 """Names that the library does not have; more are a pasted program."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
@@ -48,22 +53,71 @@ def draft_of(
         findings: what the named sources found.
         prose: what a language model has written from it.
     """
+    found, unknown = _is_about(findings), _says_nothing_of(findings)
+    lone = _not_found(query, findings)
+    notices = [*_unresolved(query, findings), *_not_found_told(query, findings, lone)]
+    if not notices and (unknown or not found):
+        said = unknown or "does not seem to answer this"
+        notices = [f"The documentation of {_subject(query, findings)} {said}; the nearest passages follow."]
+    draft = compose(query, findings, notices=notices, found=found, prose=prose)
+    return draft.model_copy(update={"not_found": lone}) if lone else draft
+
+
+def told_with_doubt(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft, score: Score
+) -> Draft:
+    """A draft whose score is low, so that nothing in it reads as the answer; any other as it is.
+
+    It begins with how sure KR is. What a language model wrote stays, since its prose is borne out by the passages.
+
+    Args:
+        query: what is asked.
+        findings: what the named sources found.
+        draft: the answer as it was composed and scored.
+        score: of the draft.
+    """
+    if score.level != "low" or not draft.citations:
+        return draft
+    found = _is_about(findings) and score.score >= _NOTHING_FITS
+    subject, unknown = _subject(query, findings), _says_nothing_of(findings)
+    if found:
+        reason = f", since {subject} {unknown}" if unknown else ""
+        place = "" if unknown else f" in {subject}"
+        opening = f"KR is not sure that this answers the question{reason}; this comes closest{place}:"
+    else:
+        reason = f", which {unknown}" if unknown else ""
+        opening = f"KR found no answer in {subject}{reason}; this comes closest:"
+    absent = _not_found_told(query, findings, draft.not_found)
+    notices = [*_unresolved(query, findings), *absent, opening]
+    if any(claim.written for claim in draft.summary):
+        kept = [claim for claim in draft.summary if claim.citations]
+        said = [Claim(text=notice) for notice in notices]
+        after = draft.code_after + len(said) + len(kept) - len(draft.summary)
+        return draft.model_copy(update={"summary": (*said, *kept), "code_after": after})
+    doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
+    return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})
+
+
+def _is_about(findings: Sequence[tuple[str, Finding]]) -> bool:
+    """Whether the passages are about the question."""
+    return _is_pinned(findings) or answered(findings).coverage >= PARTLY
+
+
+def _is_pinned(findings: Sequence[tuple[str, Finding]]) -> bool:
+    return any(finding.passages[0].pinned for _source, finding in findings if finding.passages)
+
+
+def _says_nothing_of(findings: Sequence[tuple[str, Finding]]) -> str:
+    """`says nothing of "lid"`, where words of the question are missing and little of it is covered; else empty."""
     coverage = answered(findings)
-    is_pinned = any(finding.passages[0].pinned for _source, finding in findings if finding.passages)
-    found = is_pinned or coverage.coverage >= PARTLY
-    notices = _unresolved(query, findings)
     missing = [
         word
         for word in coverage.missing
         if not any(word != other and word in other for other in coverage.missing)
     ]
-    if not notices and (not found or (missing and coverage.coverage < _MISSING_MATTERS and not is_pinned)):
-        words = ", ".join(f'"{word}"' for word in missing[:4])
-        unknown = f"says nothing of {words}" if words else "does not seem to answer this"
-        notices = [
-            f"The documentation of {_subject(query, findings)} {unknown}; the nearest passages follow."
-        ]
-    return compose(query, findings, notices=notices, found=found, prose=prose)
+    if not missing or coverage.coverage >= _MISSING_MATTERS or _is_pinned(findings):
+        return ""
+    return "says nothing of " + ", ".join(f'"{word}"' for word in missing[:4])
 
 
 def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> list[str]:
@@ -75,6 +129,22 @@ def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -
         nearest = f"; the nearest: {near}" if near else ""
         sentences.append(f"`{one.name}` does not occur in {_subject(query, findings)}{nearest}.")
     return sentences
+
+
+def _not_found(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> tuple[str, ...]:
+    """What a question about a difference names and nothing is about, though another side was found."""
+    if "difference" not in parse_question(query.question).kinds:
+        return ()
+    unresolved = {one.name for _source, finding in findings for one in finding.unresolved}
+    passages = [passage for _source, finding in findings for passage in finding.passages]
+    names = not_found(AskedWords(query.question, passages), passages)
+    return tuple(name for name in dict.fromkeys(names) if name not in unresolved)[:_UNRESOLVED]
+
+
+def _not_found_told(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], names: Sequence[str]
+) -> list[str]:
+    return [f"KR found nothing named `{name}` in {_subject(query, findings)}." for name in names]
 
 
 def _subject(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> str:

@@ -143,12 +143,11 @@ def compose(state: RunState) -> None:
         lambda: report.draft_of(state.query, state.findings, synthesis.prose if synthesis else None),
         stages.draft,
     )
-    state.notes += [f"quote dropped: {dropped}" for dropped in state.draft.dropped]
     state.written_by = synthesis.written(state.draft, state.notes) if synthesis else None
 
 
 def score(state: RunState) -> None:
-    """Say how sure the answer is."""
+    """Say how sure the answer is; one that is not sure is composed so that it reads as such."""
     from kr_core.research import report
 
     state.score, notes = state.runner.stage(
@@ -157,6 +156,8 @@ def score(state: RunState) -> None:
         stages.score,
     )
     state.notes += notes
+    state.draft = report.told_with_doubt(state.query, state.findings, state.draft, state.score)
+    state.notes += [f"quote dropped: {dropped}" for dropped in state.draft.dropped]
 
 
 def render(state: RunState) -> None:

@@ -84,7 +84,8 @@ def answered_by(source: InstalledDocs, project: LocalProject, framework: str, qu
     found = [("installed_docs", finding)] if finding.passages else []
     draft = report.draft_of(query, found)
     score = Evidence().score(query, found, draft)
-    return Answered(query, finding, found, draft, score, report.summary_text(draft))
+    shown = report.told_with_doubt(query, found, draft, score)
+    return Answered(query, finding, found, draft, score, report.summary_text(shown))
 
 
 def ask(source: InstalledDocs, project: LocalProject, entry: dict[str, Any]) -> Outcome:

@@ -164,6 +164,9 @@ def _limit(
     if unresolved:
         limit = min(limit, MEDIUM - 1)
         reasons.append(f"the documentation does not have {', '.join(unresolved[:3])}")
+    if draft.not_found:
+        limit = min(limit, MEDIUM - 1)
+        reasons.append(f"nothing was found named {', '.join(draft.not_found)}")
     read = next((finding.version for _source, finding in findings if finding.version), None)
     difference = gap(read, query.framework_version) if read else None
     if difference:

@@ -8,9 +8,20 @@ import pytest
 from kr_core.evidence.citations import plain
 from kr_core.evidence.summary import compose
 from kr_core.evidence.verification import verify
-from kr_core.model import Attribution, Finding, Outcome, Passage, Report, ResearchQuery, Score, UnresolvedName
-from kr_core.research.report import draft_of, evidence_of
+from kr_core.model import (
+    Attribution,
+    Claim,
+    Finding,
+    Outcome,
+    Passage,
+    Report,
+    ResearchQuery,
+    Score,
+    UnresolvedName,
+)
+from kr_core.research.report import draft_of, evidence_of, told_with_doubt
 from kr_plugins.renderers.markdown import Markdown
+from kr_plugins.scorers.evidence import Evidence
 
 URL = "pkg:pypi/box@1.2.0"
 
@@ -284,3 +295,181 @@ def test_what_is_not_found_is_said_with_two_places_to_look_and_no_example():
 def test_a_symbol_without_documentation_is_shown_by_its_signature_alone():
     bare = symbol("box.shut", "def shut(hard=False):", "", parameters=(("hard", "False"),))
     assert said("How do I shut the box?", bare) == ["`box.shut(hard=False)` [1]"]
+
+
+LOW = Score(score=30, level="low")
+UNSURE = "KR is not sure that this answers the question; this comes closest in box 1.2.0:"
+
+
+def doubted(question, findings, score=LOW):
+    """The answer as it is told once it is known to be weak."""
+    draft = told_with_doubt(query(question), findings, draft_of(query(question), findings), score)
+    assert problems(draft, question) == []
+    return draft
+
+
+@pytest.mark.req("A8", "A9")
+def test_an_answer_that_is_not_sure_says_so_and_shows_the_passages_as_they_are():
+    """No sentence answers, nothing is called "See also", and at most three symbols are shown."""
+    others = [symbol(f"box.f{number}", f"def f{number}(lid):", f"Do the number {number} with the lid.") for number in range(5)]  # fmt: skip
+    draft = doubted("What is the default of lid in box.put?", found(PUT, *others))
+    texts = [claim.text for claim in draft.summary]
+    assert texts == [
+        UNSURE,
+        "`box.put(thing, wait=WAIT, lid=False, mode='soft')`: Put a thing into the box. [1]",
+        "`box.f0()`: Do the number 0 with the lid. [2]",
+        "`box.f1()`: Do the number 1 with the lid. [3]",
+    ]
+    assert not draft.direct
+
+
+@pytest.mark.req("A8")
+@pytest.mark.parametrize("level", ["medium", "high"])
+def test_an_answer_that_is_sure_enough_stays_as_it_is(level):
+    findings = found(PUT)
+    draft = draft_of(query("How do I put a thing?"), findings)
+    assert (
+        told_with_doubt(query("How do I put a thing?"), findings, draft, Score(score=60, level=level))
+        is draft
+    )
+
+
+@pytest.mark.req("A4", "A8")
+def test_an_answer_that_is_not_sure_shows_only_code_of_its_first_passage():
+    """Code that another passage has for the first one may be about something else."""
+    code = "box.put('ball')"
+    other = symbol("box.shelf", "def shelf():", "A shelf of boxes.", code=(code,))
+    assert draft_of(query("How do I put a ball?"), found(PUT, other)).summary_code
+    assert doubted("How do I put a ball?", found(PUT, other)).summary_code == ()
+    own = PUT.model_copy(update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,)})
+    assert [one.code for one in doubted("How do I put a ball?", found(own, other)).summary_code] == [code]
+
+
+@pytest.mark.req("A9")
+@pytest.mark.parametrize(
+    ("missing", "coverage", "score", "said"),
+    [
+        (("gold",), 0.45, 30, 'KR is not sure that this answers the question, since box 1.2.0 says nothing of "gold"; this comes closest:'),
+        (("gold",), 0.1, 30, 'KR found no answer in box 1.2.0, which says nothing of "gold"; this comes closest:'),
+        ((), 0.1, 30, "KR found no answer in box 1.2.0; this comes closest:"),
+        ((), 0.9, 3, "KR found no answer in box 1.2.0; this comes closest:"),
+    ],
+)  # fmt: skip
+def test_a_weak_answer_begins_with_how_sure_kr_is_and_why(missing, coverage, score, said):
+    """Where nothing fits, two places to look follow at most."""
+    shelves = [symbol(f"box.f{number}", f"def f{number}():", f"Do the number {number}.", coverage=coverage) for number in range(5)]  # fmt: skip
+    findings = found(*shelves)
+    findings = [(name, one.model_copy(update={"missing": missing})) for name, one in findings]
+    draft = doubted("How do I melt gold?", findings, Score(score=score, level="low"))
+    assert draft.summary[0].text == said
+    assert len(draft.summary) == (4 if "not sure" in said else 3)
+
+
+@pytest.mark.req("A1", "A8")
+def test_a_name_that_does_not_exist_comes_before_the_doubt():
+    texts = [one.text for one in doubted("What does box.putt do?", found(PUT, unresolved=(UnresolvedName(name="putt"),))).summary]  # fmt: skip
+    assert texts[:2] == ["`putt` does not occur in box 1.2.0.", UNSURE]
+
+
+@pytest.mark.req("A8", "R17")
+def test_what_a_model_wrote_of_weak_passages_begins_with_the_doubt_too():
+    findings = found(PUT)
+    draft = draft_of(query("How do I put a thing?"), findings)
+    written = draft.model_copy(
+        update={"summary": (Claim(text="It puts a thing in. [1]", citations=(1,), written=True),)}
+    )
+    told = told_with_doubt(query("How do I put a thing?"), findings, written, LOW)
+    assert [claim.text for claim in told.summary] == [UNSURE, "It puts a thing in. [1]"]
+
+
+BALLS = symbol(
+    "box.put", "def put(ball):", "Put a ball into the box.", parameters=(("ball", None),), pinned=True
+)
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("doc", "shown"),
+    [
+        ("Paint the box with a brush.", True),
+        ("Throw a ball.", False),
+        ("Whatever else there is about shops.", False),
+    ],
+)
+def test_another_passage_is_shown_only_for_what_the_answer_has_not_said(doc, shown):
+    """Of what is asked for; the library's own name does not count."""
+    other = symbol("box.other", "def other():", doc)
+    texts = said("How do I put a ball into a painted box with box?", BALLS, other)
+    assert any(text.startswith("See also `box.other") for text in texts) is shown
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(("name", "shown"), [("box.kick", True), ("box.put", False)])
+def test_another_passage_that_the_question_names_is_shown_unless_it_is_the_same_again(name, shown):
+    """A function after its own parameter says nothing new."""
+    first = parameter("box.put", "ball", "ball", "The ball that goes in.", pinned=True)
+    other = symbol(name, f"def {name[4:]}(ball):", "About a ball.", pinned=True)
+    texts = said("What is the ball of box.put, and of box.kick?", first, other)
+    assert any(text.startswith("See also") for text in texts) is shown
+
+
+@pytest.mark.req("A2")
+def test_a_default_that_a_stub_leaves_out_is_not_told_and_another_place_that_has_it_is_shown():
+    open_it = parameter("box.open", "depth", "depth: int = ...", "How deep it opens.", annotation="int", default="...", pinned=True)  # fmt: skip
+    lid = parameter("box.Lid", "depth", "depth: int = 5", "How deep the lid is.", annotation="int", default="5")  # fmt: skip
+    texts = said("What is the default depth of box.open?", open_it, lid)
+    assert texts == [
+        "`box.open(depth=...)` (type `int`): How deep it opens. [1]",
+        "See also `box.Lid(depth=...)` (type `int`, default `5`): How deep the lid is. [2]",
+    ]
+
+
+@pytest.mark.req("A3")
+def test_a_decorator_of_an_example_is_not_shown_as_a_sentence():
+    doc = (
+        "Put a thing again and again.\n\n    @put(wait=1,\n         lid=True)\n    def thing():\n        pass"
+    )
+    texts = said("How do I put again with a wait?", symbol("box.put", "def put():", doc))
+    assert texts == ["`box.put()`: Put a thing again and again. [1]"]
+
+
+@pytest.mark.req("A2")
+def test_two_parameters_are_compared_side_by_side():
+    """Neither is only called related, and nothing else stands beside them."""
+    lid = parameter("box.put", "lid", "lid=False", "Whether it has a lid.", default="False", pinned=True)
+    mode = parameter("box.put", "mode", "mode='soft'", "Like `lid`, but for the mood.", default="'soft'", pinned=True)  # fmt: skip
+    texts = said("What is the difference between lid and mode in box.put?", mode, lid, PUT, TAKE)
+    assert texts == [
+        "`mode` in `box.put`: Like `lid`, but for the mood. [1]",
+        "`box.put(lid=...)` (default `False`): Whether it has a lid. [2]",
+        "`box.put(mode=...)` (default `'soft'`) [3]",
+    ]
+
+
+@pytest.mark.req("A2")
+def test_two_methods_of_one_name_are_compared_and_not_the_class_of_one():
+    first, second = (symbol(name, "def put():", doc, pinned=True) for name, doc in (("box.put", "Put once."), ("box.Box.put", "Put often.")))  # fmt: skip
+    owner = symbol("box.Box", "class Box:", "A box.", what="class")
+    texts = said("What is the difference between box.put and box.Box.put?", second, first, owner)
+    assert texts == ["`box.put()`: Put once. [1]", "`box.Box.put()`: Put often. [2]"]
+
+
+@pytest.mark.req("A2")
+def test_of_a_difference_of_which_one_side_is_missing_the_answer_says_which():
+    question = "What is the difference between box.put and stowing?"
+    findings = found(PUT.model_copy(update={"pinned": True}))
+    draft = draft_of(query(question), findings)
+    assert draft.not_found == ("stowing",)
+    assert draft.summary[0].text == "KR found nothing named `stowing` in box 1.2.0."
+    score = Evidence().score(query(question), findings, draft)
+    assert score.level == "low"
+    assert "nothing was found named stowing" in score.reasons
+    told = doubted(question, findings, score)
+    assert [claim.text for claim in told.summary[:2]] == [draft.summary[0].text, UNSURE]
+
+
+@pytest.mark.req("A3")
+def test_what_a_session_prints_is_not_shown_as_prose():
+    doc = "Put a ball.\n\n>>> box.put('ball')\nThe ball is in the box now.\n\nA ball may be big.\n\n0 1 0 1.0 4.4 of ball"
+    texts = said("How do I put a ball?", symbol("box.put", "def put():", doc))
+    assert texts == ["`box.put()`: Put a ball. [1]", "A ball may be big. [2]"]
