@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kr_core.research.results import CompletedResearch
 
 _RESULT_WIDTH = 100
+_HEADING_WIDTH = 120
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
@@ -64,7 +65,8 @@ def _heading(request: ResearchRequest, results: Results) -> str:
     version = next(iter((*own, *cited)), query.framework_version)  # a dependency may be cited first
     subject = f"{query.framework} {version}" if version else query.framework
     kept = results.match.question if results.match is not None and results.cache_hit else None
-    return f"{subject} - {' '.join(kept.split()) if kept else query.topic}"
+    asked = query.question if "topic" in query.inferred else query.topic
+    return f"{subject} - {brief_words(kept or asked, _HEADING_WIDTH)}"
 
 
 def _sources(results: Results) -> list[str]:
@@ -148,18 +150,36 @@ def _escaped(line: str, *, after_blank: bool) -> str:
     return indent + _SPAN_OR_MARK.sub(lambda found: found[0] if found["code"] else f"\\{found[0]}", inner)
 
 
+def brief_words(text: str, most: int) -> str:
+    """The first words of a text, in one line, none of them cut."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    cut = line[:most]
+    return f"{(cut.rpartition(' ')[0] or cut).rstrip(',;:.- ')}\N{HORIZONTAL ELLIPSIS}"
+
+
 def brief(text: str, most: int) -> str:
     """The first words of a text, in one line, with nothing in it that steers a terminal."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def notes(result: ResearchResult, more: list[str], *, errors_only: bool) -> None:
-    """What went wrong, and unless told otherwise the notes of the run, on standard error."""
+def notes(result: ResearchResult, more: list[str], *, errors_only: bool, verbose: bool = False) -> None:
+    """What went wrong, and unless told otherwise the notes of the run, on standard error.
+
+    Which quotes KR dropped helps only a reader who wants all of it, or who gets no answer.
+    """
+    from kr_core.research.results import QUOTE_DROPPED
+
     for fault in result.errors:
         print(printable(f"kr: {fault.message}"), file=sys.stderr)
     if not errors_only:
-        tell([*result.results.degradation_notes, *more])
+        every = verbose or not result.results.citations
+        kept = (
+            note for note in result.results.degradation_notes if every or not note.startswith(QUOTE_DROPPED)
+        )
+        tell([*kept, *more])
 
 
 def tell(notes: Iterable[str]) -> None:

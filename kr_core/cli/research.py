@@ -56,7 +56,12 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
                 if isinstance(request, InvalidRequest) or answer.result.status == "failure"
                 else pipeline.deliver_logs()
             )
-        output.notes(answer.result, notes, errors_only=options.quiet or options.json or options.yaml)
+        output.notes(
+            answer.result,
+            notes,
+            errors_only=options.quiet or options.json or options.yaml,
+            verbose=options.verbose,
+        )
     return exit_code(answer.result)
 
 

@@ -19,13 +19,13 @@ _MODAL = r"(?:do|does|did|can|could|should|would|will|must|might|may|shall)"
 _OPENINGS = re.compile(
     rf"""(?:
     (?:please|hi|hello|hey|so|and|ok|okay|well)\b[\s,!.]*
-  | (?:how|where|when|why)\s+(?:{_MODAL}|to)\b(?:\s+{_PERSON}\b)?(?:\s+(?:best|properly|correctly))?\s*
+  | how\s+(?:{_MODAL}|to)\b(?:\s+{_PERSON}\b)?(?:\s+(?:best|properly|correctly))?\s*
   | how\s+come\s+
-  | (?:how|why|where|when|who)(?:\s+(?:is|are|was|were)|['\u2019]s)\b\s*
+  | how(?:\s+(?:is|are|was|were)|['\u2019]s)\b\s*
   | (?:what|which)(?:\s+(?:is|are|was|were)|['\u2019]s)\s+(?:(?:the|a|an)\s+)?
     (?:(?:(?:best|right|correct|proper|recommended|idiomatic|preferred|easiest|simplest|usual|standard|good)\s+)*
        (?:ways?|methods?|approach(?:es)?|practices?)\s+(?:to|of|for)\s+)?
-  | (?:what|which)\s+{_MODAL}\s+(?:{_PERSON}\s+)?
+  | (?:what|which)\s+{_MODAL}\s+{_PERSON}\s+
   | is\s+it\s+possible\s+to\s+
   | (?:is|are)\s+there\s+(?:(?:a|an|any|some)\s+)?(?:(?:good|best|easy|simple)\s+)?(?:ways?\s+(?:to|of|for)\s+)?
   | {_MODAL}\s+{_PERSON}\s+

@@ -156,8 +156,10 @@ def score(state: RunState) -> None:
         stages.score,
     )
     state.notes += notes
+    from kr_core.research.results import QUOTE_DROPPED
+
     state.draft = report.told_with_doubt(state.query, state.findings, state.draft, state.score)
-    state.notes += [f"quote dropped: {dropped}" for dropped in state.draft.dropped]
+    state.notes += [f"{QUOTE_DROPPED}{dropped}" for dropped in state.draft.dropped]
 
 
 def render(state: RunState) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import pytest
 from support.projects import Given, install
 
+from kr_core.evidence.verification import verify
 from kr_core.plugin import Finding, Outcome, Passage
 
 WEAK = Finding(
@@ -48,6 +50,19 @@ def test_a_weak_answer_is_stale_and_repeated_on_the_same_day_alone(bench):
     assert bench.result({"a": source}).status == "success"
     assert source.asked == 2
     assert len(bench.index) == 1
+
+
+@pytest.mark.req("A8", "A9", "R18")
+def test_a_weak_answer_says_first_that_it_may_not_be_one(bench):
+    """In the result, in the report, and when it is served again; and `kr verify` finds nothing wrong with it."""
+    source = {"a": Given(WEAK)}
+    first, again = bench.ask(source), bench.ask(source)
+    summary = first.result.results.summary
+    assert re.match(r"KR (?:is not sure that this answers the question|found no answer)\b.*:\n\nA parcel may be late\.", summary)  # fmt: skip
+    assert again.result.results.summary == summary
+    assert summary in first.report
+    report = bench.folder / "knowledge-base" / first.result.results.report_path
+    assert verify(report.read_text("utf-8"), json.loads(report.with_suffix(".evidence.json").read_text("utf-8"))) == []  # fmt: skip
 
 
 @pytest.mark.req("A10", "R9")
