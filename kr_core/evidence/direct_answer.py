@@ -207,23 +207,43 @@ def _owner_named(asked: AskedWords, symbol: str) -> bool:
 
 
 def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
-    """`The default of P in S is V`, a constant followed to its value."""
+    """`The default of P in S is V`, with what a constant or `None` stands for."""
     for one in _parameters(asked, known):
         value = default_of(one.passage, one.default)
         if value is None or len(value) > _LONG_VALUE:
             continue
-        holder, slots = _held_by(one)
+        holder, named = _held_by(one)
         text = f"The default of {holder} is `{value}`"
-        quotes = [Quote(one.passage, _declaration(one, value))]
-        slots, said = [*slots, value], ()
-        constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
-        if constant is not None and len(folded(value_of(constant.text))) <= _LONG_VALUE:
-            said = (value_of(constant.text),)
-            text += f", which is `{folded(said[0])}`"
-            quotes.append(Quote(constant, constant.text))
-            slots.append(value_of(constant.text))
-        return DirectAnswer(f"{text}.", tuple(quotes), tuple(slots), said)
+        quote, slots = Quote(one.passage, _declaration(one, value)), (*named, value)
+        relative, meaning, place = _stands_for(known, one, value)
+        if place is None:
+            return DirectAnswer(f"{text}.", (quote,), slots)
+        text += f", which {relative} `{folded(meaning)}`."
+        return DirectAnswer(text, (quote, place), (*slots, meaning), (meaning,))
     return None
+
+
+def _stands_for(known: Sequence[Passage], one: _Parameter, value: str) -> tuple[str, str, Quote | None]:
+    """What a default stands for: `is` a constant's value, or `means` what the function puts in the place of `None`."""
+    meaning = next((each for each in known if _means(each, one)), None) if value == "None" else None
+    if meaning is not None and meaning.default_means:
+        return "means", meaning.default_means, Quote(meaning, last_run(meaning))
+    constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
+    if constant is None or len(folded(value_of(constant.text))) > _LONG_VALUE:
+        return "", "", None
+    return "is", value_of(constant.text), Quote(constant, constant.text)
+
+
+def _means(passage: Passage, one: _Parameter) -> bool:
+    """Whether a passage says what a default of `None` of a parameter means."""
+    is_same = passage.parameter == one.name and passage.symbol == one.symbol
+    return is_same and passage.default_means is not None
+
+
+def last_run(passage: Passage) -> str:
+    """The last run of a passage's lines."""
+    lines = passage.text.split("\n")
+    return "\n".join(lines[passage.lines[-1][0] :]) if passage.lines else passage.text
 
 
 def _held_by(one: _Parameter) -> tuple[str, list[str]]:

@@ -12,7 +12,7 @@ from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.citations import Citer, folded, holds, plain
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.evidence.coverage import COVERED
-from kr_core.evidence.direct_answer import behind, direct_answer, subjects
+from kr_core.evidence.direct_answer import behind, direct_answer, last_run, subjects
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
@@ -346,7 +346,7 @@ class _Composer:
     def accepts(self, part: Part) -> list[Claim]:
         """The values behind the names in a parameter's declaration: its type's alias, its default's constant."""
         passage = part.passage
-        claims: list[Claim] = []
+        claims = self.meaning(part)
         for word, name in (("The type", passage.annotation), ("The default", passage.default)):
             stands_for = behind(part.support, name) if passage.parameter and name else None
             if stands_for is None or not name or not holds(passage.text, name):
@@ -362,6 +362,14 @@ class _Composer:
             claim = self.citer.claim(text, numbers, [name, value])
             claims += [claim] if claim else []
         return claims
+
+    def meaning(self, part: Part) -> list[Claim]:
+        """What a default of `None` means."""
+        value = part.passage.default_means
+        if value is None or value in self.said:
+            return []
+        text = f"The default `None` means `{folded(value)}`."
+        return self.claim(part, text, ["None", value], [last_run(part.passage)])
 
     def claim(self, part: Part, text: str, slots: Sequence[str], quotes: Sequence[str]) -> list[Claim]:
         numbers = [self.citer.cite(part.source, part.passage, quote) for quote in quotes]

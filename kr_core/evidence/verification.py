@@ -43,7 +43,7 @@ _MARK = re.compile(r"\[\d+\]")
 _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _CONNECTING = frozenset(
-    "see also the default of in is which type options deprecated replacement returns"
+    "see also the default of in is which means type options deprecated replacement returns"
     " pass to set call await use read with related it accepts".split()
 )
 """The words that KR puts between slots; the second line is of reports that earlier versions wrote."""

@@ -90,6 +90,8 @@ class Passage(Value):
     """The parameter's type."""
     default: str | None = None
     """The parameter's default, as written."""
+    default_means: str | None = None
+    """What the function puts in the place of a default of `None`; the last run of `lines` is that statement."""
     required: tuple[str, ...] = ()
     """The names of the required parameters, in order, to show a call."""
     parameters: tuple[tuple[str, str | None], ...] = ()

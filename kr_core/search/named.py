@@ -357,14 +357,21 @@ class _Resolver:
         return counted
 
     def _best(self, found: Sequence[_Candidate], shared: Counter[str]) -> NameEntry:
-        return max(
-            found,
-            key=lambda each: (
-                each.level, self._owner_named(each.entry),
-                shared[each.entry.name.rpartition(".")[0]] + shared[each.entry.name],
-                each.entry.standing + 0.3 * each.entry.own, -len(each.entry.name), each.entry.name,
-            ),
-        ).entry  # fmt: skip
+        """The best of what a name may mean; of a member that several classes define alike, that of their base."""
+
+        def worth(each: _Candidate) -> tuple[float, ...]:
+            owner = each.entry.name.rpartition(".")[0]
+            met = shared[owner] + shared[each.entry.name]
+            return (
+                each.level, self._owner_named(each.entry), met, each.entry.standing + 0.3 * each.entry.own
+            )  # fmt: skip
+
+        most = max(map(worth, found))
+        best = [each.entry for each in found if worth(each) == most]
+        bases = {
+            base for each in best if len(best) > 1 for base in self._bases(each.name.split(".")[:-1] or [""])
+        }
+        return max(best, key=lambda each: (each.name.split(".")[-2:][0] in bases, -len(each.name), each.name))
 
     def _owner_named(self, entry: NameEntry) -> int:
         """How much of a name's owner the question says."""

@@ -473,3 +473,27 @@ def test_what_a_session_prints_is_not_shown_as_prose():
     doc = "Put a ball.\n\n>>> box.put('ball')\nThe ball is in the box now.\n\nA ball may be big.\n\n0 1 0 1.0 4.4 of ball"
     texts = said("How do I put a ball?", symbol("box.put", "def put():", doc))
     assert texts == ["`box.put()`: Put a ball. [1]", "A ball may be big. [2]"]
+
+
+@pytest.mark.req("A2", "R18")
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "What is the default of depth in box.put?",
+            "The default of `depth` in `box.put` is `None`, which means `min(3, room())`. [1][2]",
+        ),
+        ("What does depth do in box.put?", "The default `None` means `min(3, room())`. [2]"),
+    ],
+)
+def test_what_a_default_of_none_means_is_told_with_the_line_that_says_it(question, answer):
+    """The statement lies in the body of the function, beside what is documented."""
+    text = "How deep.\ndef put\ndepth=None\ndepth = min(3, room())"
+    depth = parameter("box.put", "depth", "depth=None", "How deep.", default="None", pinned=True).model_copy(
+        update={"text": text, "lines": ((0, 9), (1, 3), (2, 4), (3, 30)), "default_means": "min(3, room())"}
+    )
+    texts = said(question, depth)
+    assert answer in texts
+    assert sum("min(3" in text for text in texts) == 1
+    draft = compose(query(question), found(depth))
+    assert draft.citations[1].locator == "box/put.py:30"

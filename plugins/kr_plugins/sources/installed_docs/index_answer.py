@@ -300,7 +300,8 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
     # A clone's own documentation lies in another file: then its signature alone is cited beside the shared text.
     if not same_file:
         also = (site["symbol"], *also)
-    text, lines = with_site(data["doc"], data["doc_line"], site if same_file else data["site"])
+    shown = site if same_file else data["site"]
+    text, lines = with_site(data["doc"], data["doc_line"], shown)
     return Passage(
         text=text,
         url=data.get("url", origin.url),
@@ -313,9 +314,10 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
         symbol=site["symbol"] if same_file else indexed.symbol,
         parameter=indexed.parameter,
         star=data.get("star", ""),
-        signature=(site if same_file else data["site"])["source"] or None,
+        signature=shown["source"] or None,
         annotation=data["annotation"],
         default=data["default"],
+        default_means=shown["meant"][2] if shown.get("meant") and data["default"] == "None" else None,
         required=tuple(site["required"]),
         also=also,
         aliases=tuple(data.get("aliases", ())),

@@ -27,6 +27,7 @@ def site_of(definition: Definition, naming: PublicName, parameter: Parameter | N
         "source": parameter.source if parameter else "",
         "source_line": parameter.line if parameter else 0,
         "tail": list(parameter.tail) if parameter and parameter.tail else None,
+        "meant": list(parameter.meant) if parameter and parameter.meant else None,
         "required": [other.name for other in definition.parameters[:_MAX_REQUIRED] if other.required],
     }
 
@@ -43,6 +44,9 @@ def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[
     if site["tail"]:
         lines.append([len(parts), site["tail"][0]])
         parts.extend(site["tail"][1].split("\n"))
+    if site.get("meant"):
+        lines.append([len(parts), site["meant"][0]])
+        parts.extend(site["meant"][1].split("\n"))
     return "\n".join(parts), lines
 
 

@@ -15,7 +15,7 @@ BOX = {
     "box/__init__.py": '''\
         """Boxes, and how things are put into them and taken out."""
 
-        from ._box import Box, BigBox, open_all, get, with_lid_on
+        from ._box import Box, BigBox, Can, Tin, open_all, get, with_lid_on
         from ._errors import BoxError
         ''',
     "box/_errors.py": '''\
@@ -58,6 +58,18 @@ BOX = {
 
             def to_all_if_any(self) -> None:
                 """Hand the things round."""
+
+            def weigh(self) -> int:
+                """Weigh the box."""
+
+        class Tin(Box):
+            """A box of metal."""
+
+            def weigh(self) -> int:
+                """Weigh the tin."""
+
+        class Can(Tin):
+            """A tin for food."""
 
         class BigBox(Box):
             """A box that holds many boxes, and is opened by two people."""
@@ -118,6 +130,8 @@ def _pinned(told):
     [
         ("What does box.Box.get do?", ["box.Box.get"]),
         ("What does Box.get do in box?", ["box.Box.get"]),
+        ("What does `weigh` do?", ["box.Box.weigh"]),
+        ("What does Tin.weigh do in box?", ["box.Tin.weigh"]),
         ("What does get do in box?", ["box.get"]),
         ("What does with_lid_on do?", ["box.with_lid_on"]),
         ("What does to_all_if_any() do?", ["box.Box.to_all_if_any"]),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
     from kr_plugins.sources.installed_docs.python.messages import Message
+    from kr_plugins.sources.installed_docs.python.none_defaults import NoneDefault
 
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 
@@ -31,6 +32,8 @@ class Parameter:
     tail: tuple[int, str] | None = None
     """Line and text of a default that stands far from the name."""
     deprecated: Deprecation | None = None
+    meant: NoneDefault | None = None
+    """What a default of `None` means."""
 
 
 @dataclass(slots=True)

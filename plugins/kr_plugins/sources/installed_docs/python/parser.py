@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import read_bytes
-from kr_plugins.sources.installed_docs.python import deprecation
+from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
 from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
@@ -204,6 +204,11 @@ class _ModuleReader:
         parameters = self.parameters(node.args, method=bool(prefix) and "staticmethod" not in decorators)
         names = [parameter.name for parameter in parameters]
         self.deprecated_parameters(node, (doc, doc_line), parameters)
+        meant = none_defaults.meant(
+            node, [one.name for one in parameters if one.default == "None"], self.text
+        )
+        for parameter in parameters:
+            parameter.meant = meant.get(parameter.name)
         is_property = bool(prefix) and bool(
             decorators & {"property", "cached_property", "hybrid_property", "setter"}
         )
