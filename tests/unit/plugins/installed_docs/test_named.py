@@ -15,7 +15,7 @@ BOX = {
     "box/__init__.py": '''\
         """Boxes, and how things are put into them and taken out."""
 
-        from ._box import Box, BigBox, Can, Tin, open_all, get, with_lid_on
+        from ._box import Box, BigBox, FoodTin, Tin, open_all, get, with_lid_on
         from ._errors import BoxError
         ''',
     "box/_errors.py": '''\
@@ -68,7 +68,7 @@ BOX = {
             def weigh(self) -> int:
                 """Weigh the tin."""
 
-        class Can(Tin):
+        class FoodTin(Tin):
             """A tin for food."""
 
         class BigBox(Box):
