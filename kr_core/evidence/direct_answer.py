@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.evidence import yes_or_no
 from kr_core.evidence.citations import folded, holds, plain
 from kr_core.evidence.heads import default_of
 from kr_core.evidence.sentences import value_of
@@ -213,7 +214,9 @@ def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None
         if value is None or len(value) > _LONG_VALUE:
             continue
         holder, named = _held_by(one)
-        text = f"The default of {holder} is `{value}`"
+        verdict = yes_or_no.of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
+        text = f"{verdict}: the" if verdict else "The"
+        text += f" default of {holder} is `{value}`"
         quote, slots = Quote(one.passage, _declaration(one, value)), (*named, value)
         relative, meaning, place = _stands_for(known, one, value)
         if place is None:
@@ -362,7 +365,12 @@ def _yes_no(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> Dire
         default=(0.0, 0, Quote(first, "")),
         key=lambda one: one[:2],
     )
-    return _quoted(best.passage, best.text) if share >= _DECIDES else None
+    if share < _DECIDES:
+        return None
+    quoted, passage = _quoted(best.passage, best.text), best.passage
+    names = [name for name in (passage.symbol, passage.parameter, *passage.aliases) if name]
+    verdict = yes_or_no.of_sentence(asked, best.text, names) if first.pinned else ""
+    return quoted._replace(text=f"{verdict}: {quoted.text}") if verdict else quoted
 
 
 def _told(passages: Sequence[Passage]) -> Iterator[Quote]:

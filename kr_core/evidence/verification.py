@@ -47,6 +47,7 @@ _CONNECTING = frozenset(
     " pass to set call await use read with related it accepts".split()
 )
 """The words that KR puts between slots; the second line is of reports that earlier versions wrote."""
+_VERDICT = re.compile(r"^(?:Yes|No): ")
 _OPENINGS = ("See also ", "Related: ")
 _BETWEEN = re.compile(r"[\s\w`:;,.=()*]*")
 _VERSION = r"[^\s`\[\]()]{1,60}"
@@ -184,6 +185,7 @@ def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
 
 def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
+    said = _VERDICT.sub("", said)
     rest = _without_slots(_without_titles(said, cited), slots, cited)
     inside = " ".join(part for part in rest.split("`")[1::2] if re.search(r"\w", part))
     outside = rest.replace("\x01", " ")

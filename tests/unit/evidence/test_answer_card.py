@@ -1,6 +1,7 @@
 """The first sentence in the question's kind, the window on the documentation, and examples that fit the signatures."""
 
 import json
+import re
 from datetime import date
 
 import pytest
@@ -140,7 +141,7 @@ def test_a_question_for_options_begins_with_the_list():
 def test_a_yes_or_no_is_the_sentence_that_decides():
     box = symbol("box.Box", "class Box:", "A box for things.\n\nIt is painted.\n\nA box is not safe to share between threads.", what="class", pinned=True)  # fmt: skip
     texts = said("Is box.Box safe to share between threads?", box)
-    assert texts[0] == "`box.Box`: A box is not safe to share between threads. [1]"
+    assert texts[0] == "No: `box.Box`: A box is not safe to share between threads. [1]"
     assert texts[1].startswith("`box.Box`: A box for things.")
 
 
@@ -497,3 +498,48 @@ def test_what_a_default_of_none_means_is_told_with_the_line_that_says_it(questio
     assert sum("min(3" in text for text in texts) == 1
     draft = compose(query(question), found(depth))
     assert draft.citations[1].locator == "box/put.py:30"
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("question", "doc", "verdict"),
+    [
+        ("Is box.Box painted?", "A box is painted.", "Yes: "),
+        ("Can a box.Box be painted?", "It can be painted.", "Yes: "),
+        ("Does box.Box support painting?", "A box supports painting by hand.", "Yes: "),
+        ("Does box.Box support painting?", "It does not support painting.", "No: "),
+        ("Can a box.Box be painted?", "A box cannot be painted.", "No: "),
+        ("Can a box.Box be painted?", "A box is painted.", ""),
+        ("Is box.Box painted?", "A box is painted if it is old.", ""),
+        ("Is box.Box not painted?", "A box is painted.", ""),
+        ("Is box.Box painted or bare?", "A box is painted and bare.", ""),
+        ("Is box.Box painted blue?", "A box is painted.", ""),
+        ("Is box.Box painted?", "A box that is not wet is painted.", ""),
+        ("Can a box.Box be painted from blue to red?", "It can be painted from red to blue.", ""),
+        ("Is box.Box painted?", "A box is no longer painted.", ""),
+        ("Why is box.Box painted?", "A box is painted.", ""),
+    ],
+)  # fmt: skip
+def test_yes_or_no_is_said_only_where_the_sentence_says_it_plainly(question, doc, verdict):
+    """A condition, another verb, another direction or a word that the sentence does not say leaves it open."""
+    box = symbol("box.Box", "class Box:", f"What holds things.\n\n{doc}", what="class", pinned=True)
+    text = " ".join(said(question, box))
+    assert re.findall(r"\b(?:Yes|No): ", text) == ([verdict] if verdict else [])
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    ("question", "name", "value", "verdict"),
+    [
+        ("Does box.put follow strings by default?", "follow_strings", "False", "No: the"),
+        ("Is box.put strict by default?", "strict", "True", "Yes: the"),
+        ("Does box.put fail where strings are missing by default?", "strings", "False", "The"),
+        ("Is box.put strict by default?", "strict", "None", "The"),
+        ("Is strict off by default in box.put?", "strict", "True", "The"),
+        ("Is box.put unsafe by default?", "unsafe", "False", "The"),
+        ("What is the default of strict in box.put?", "strict", "True", "The"),
+    ],
+)  # fmt: skip
+def test_a_switch_that_is_asked_for_whole_is_yes_or_no(question, name, value, verdict):
+    put = symbol("box.put", f"def put({name}={value}):", "Put.", parameters=((name, value),), pinned=True)
+    assert said(question, put)[0] == f"{verdict} default of `{name}` in `box.put` is `{value}`. [1]"
