@@ -20,6 +20,7 @@ from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
+from kr_core.question.analysis import subject_of
 from kr_core.text import stems
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class _Composer:
     def __init__(self, query: ResearchQuery, parts: list[Part], notices: Sequence[str]) -> None:
         self.asked = AskedWords(query.question, [part.passage for part in parts])
         self.parts = parts
+        self.subject = stems(" ".join(subject_of(query.question)))
         self.library = stems(f"{query.framework} {query.framework.rstrip('0123456789')} python")
         self.notices = [Claim(text=notice) for notice in notices]
         self.citer = Citer()
@@ -230,7 +232,7 @@ class _Composer:
         for part in others:
             passage = part.passage
             shown = window(passage, self.asked, _BESIDE, self.said, first=False)
-            new = stems(" ".join([_label(passage), *shown])) - told
+            new = stems(" ".join([_label(passage), *shown])) & self.subject - told
             belongs = _belongs(passage, first) or (not answered and self.has_default(passage))
             if belongs or self.asked.share_of(new) >= _ADDS:
                 told |= new
