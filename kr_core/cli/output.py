@@ -170,7 +170,7 @@ def notes(result: ResearchResult, more: list[str], *, errors_only: bool, verbose
 
     Which quotes KR dropped helps only a reader who wants all of it, or who gets no answer.
     """
-    from kr_core.research.results import QUOTE_DROPPED
+    from kr_core.model import QUOTE_DROPPED
 
     for fault in result.errors:
         print(printable(f"kr: {fault.message}"), file=sys.stderr)

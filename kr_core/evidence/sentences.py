@@ -23,6 +23,13 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
+_MARK_UP = re.compile(
+    r"\.\.|\||!\[|\$ |#|!!! |\?\?\?|///|</?[A-Za-z!][^:]|[-=~^*+]{3,}$|:[a-z][^:`]*:(?:\s|$)"
+)
+"""How a line begins that is not prose."""
+_CODE = re.compile(
+    r"\s*(?:async )?(?:def|class) \w+|\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|\s*(?:import|from) \w|\s*\w[\w.]* = |\s*@[\w.]+(?:\(.*)?$"
+)
 _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
 """A directive whose text is about earlier versions or other places."""
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
@@ -79,16 +86,12 @@ def documentation(passage: Passage) -> str:
 def prose(text: str) -> str:
     """The running text of a passage: headings, code, tables and mark-up lines left out."""
     kept: list[str] = []
-    fenced = aside = printed = False
+    fenced = aside = False
     listed = -1
-    lines = text.split("\n")
+    lines = _without_sessions(text)
     for number, line in enumerate(lines):
         stripped = line.strip()
         depth = len(line) - len(line.lstrip())
-        printed = not fenced and bool(stripped) and (printed or stripped.startswith(">>>"))
-        if printed:  # a session up to the next blank line, with what it printed
-            kept.append("\n")
-            continue
         if listed >= 0 and (not stripped or depth > listed):
             kept.append("\n")
             continue
@@ -105,23 +108,26 @@ def prose(text: str) -> str:
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
             continue
-        if (
-            fenced
-            or stripped.startswith(("...", "..", "|", "![", "$ ", "#", "!!! ", "???", "///"))
-            or re.match(r"^</?[A-Za-z!][^:]|^[-=~^*+]{3,}$|^:[a-z][^:`]*:(?:\s|$)", stripped)
-        ):
-            kept.append("\n")
-            continue
-        if re.match(
-            r"^\s*(?:async )?(?:def|class) \w+|^\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|^\s*(?:import|from) \w|^\s*\w[\w.]* = |^\s*@[\w.]+(?:\(.*)?$",
-            line,
-        ):
+        if fenced or _MARK_UP.match(stripped) or _CODE.match(line):
             kept.append("\n")
             continue
         bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s++(.*)$", stripped)
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
     return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+
+
+def _without_sessions(text: str) -> list[str]:
+    """The lines of a text; those of an interpreter's session up to the next blank line, with what it printed, are blank."""
+    lines: list[str] = []
+    fenced = printed = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        is_fence = stripped.startswith(("```", "~~~"))
+        fenced ^= is_fence
+        printed = bool(stripped) and not (fenced or is_fence) and (printed or stripped.startswith(">>>"))
+        lines.append("" if printed else line)
+    return lines
 
 
 def steps(text: str) -> list[str]:

@@ -15,7 +15,15 @@ from kr_core.model.evidence import (
     Score,
     UnresolvedName,
 )
-from kr_core.model.knowledge import SKELETON_MARK, STALE_MARK, Attribution, Entry, EntryStatus, Report
+from kr_core.model.knowledge import (
+    QUOTE_DROPPED,
+    SKELETON_MARK,
+    STALE_MARK,
+    Attribution,
+    Entry,
+    EntryStatus,
+    Report,
+)
 from kr_core.model.outside import Page, Program, ToolResult
 from kr_core.model.research import (
     Egress,
@@ -33,6 +41,7 @@ from kr_core.model.research import (
 )
 
 __all__ = [
+    "QUOTE_DROPPED",
     "SKELETON_MARK",
     "STAGES",
     "STALE_MARK",

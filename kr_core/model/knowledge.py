@@ -11,6 +11,8 @@ from kr_core.model.research import ResearchQuery
 
 EntryStatus = Literal["fresh", "stale", "archived"]
 
+QUOTE_DROPPED = "quote dropped: "
+"""How a note on a quote begins that was not found in its passage."""
 STALE_MARK = "[Based on stale cache, re-research recommended]"
 """The line of a stale report that KR used as an answer."""
 SKELETON_MARK = "[No research results available, manual research required]"

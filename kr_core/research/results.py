@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 _EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
-QUOTE_DROPPED = "quote dropped: "
-"""How a note on a quote begins that was not found in its passage."""
 _MAX_WHEN_STALE = 30
 """The score of a stale report that stands in, at most; out of 100."""
 

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from kr_core.knowledge.ids import report_path
-from kr_core.model import SKELETON_MARK, Draft, Fault
+from kr_core.model import QUOTE_DROPPED, SKELETON_MARK, Draft, Fault
 from kr_core.research import lookup as knowledge
 from kr_core.research import stages
 from kr_core.research.budget import RunBudget
@@ -156,8 +156,6 @@ def score(state: RunState) -> None:
         stages.score,
     )
     state.notes += notes
-    from kr_core.research.results import QUOTE_DROPPED
-
     state.draft = report.told_with_doubt(state.query, state.findings, state.draft, state.score)
     state.notes += [f"{QUOTE_DROPPED}{dropped}" for dropped in state.draft.dropped]
 
