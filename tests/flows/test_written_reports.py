@@ -66,7 +66,7 @@ def test_a_sentence_that_is_changed_afterwards_does_not_verify(kr, writes, proje
     results, _done = asked(kr)
     beside = (project_folder / "knowledge-base" / results["report_path"]).with_suffix(".evidence.json")
     evidence = json.loads(beside.read_text())
-    claim = evidence["summary"][0]
+    claim = next(claim for claim in evidence["summary"] if claim["written"])
     said = claim["text"].partition(" [")[0]
     forged = claim["text"].replace(said, f"{said} Since 1805 everybody does so.")
     for file in (beside, beside.with_name(beside.name.replace(".evidence.json", ".md"))):
