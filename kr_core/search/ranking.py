@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.versions import is_same_version, versions_in
@@ -86,6 +87,8 @@ class Focus(NamedTuple):
     """Symbols that the question mentions: their members and parameters count more."""
     versions: Sequence[str] = ()
     """Versions that the question names; a passage about others counts less."""
+    by_meaning: bool = False
+    """Whether passages count more whose first sentence is near the question in meaning."""
 
 
 _NOWHERE = Focus()
@@ -132,6 +135,8 @@ def rank(
         )
         for hit in index.get(best)
     ]
+    if focus.by_meaning:
+        ranked = _near(ranked, terms, weights)
     pairs = _pairs(terms)
     ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
     placed = {
@@ -209,6 +214,31 @@ def telling_parameters(
         scored.append((gained / total, hit.passage))
     best = sorted(scored, key=lambda pair: -pair[0])[:limit]
     return [passage for share, passage in best if share >= _TELLING]
+
+
+def _near(ranked: list[RankedPassage], terms: Sequence[Term], weights: Weights) -> list[RankedPassage]:
+    """The passages, with more for those whose first sentence is near the question in meaning.
+
+    A parameter is no farther than what takes it where the question says the names of both.
+    """
+    from kr_core.search.first_sentences import nearness
+
+    asked = [term.word for term in terms if " " not in term.word]
+    cosines = nearness(asked, [found.passage.lead for found in ranked])
+    takers = {
+        found.passage.symbol: cosine
+        for found, cosine in zip(ranked, cosines, strict=True)
+        if found.passage.parameter is None
+    }
+    said = {root for term in terms for root, likeness in term.alike.items() if likeness >= _SAID}
+    nearer = []
+    for found, cosine in zip(ranked, cosines, strict=True):
+        passage, near = found.passage, cosine
+        taker = (passage.symbol or "").rpartition(".")[2]
+        if passage.parameter is not None and _parts(f"{taker} {passage.parameter}") <= said:
+            near = max(near, takers.get(passage.symbol, near))
+        nearer.append(found._replace(score=found.score * exp(weights.meaning * near)))
+    return nearer
 
 
 def _pairs(terms: Sequence[Term]) -> dict[tuple[str, str], float]:

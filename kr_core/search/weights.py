@@ -59,6 +59,8 @@ class Weights(NamedTuple):
     """What a parameter loses when the question does not say its name."""
     together: float = 0.75
     """Exponent of coverage: one passage that holds two words beats two that hold one each."""
+    meaning: float = 0.6
+    """How much a passage gains whose first sentence is near the question in meaning."""
     length: float = 0
     """How much a long passage loses."""
 

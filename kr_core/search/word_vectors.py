@@ -137,3 +137,12 @@ def row_of(total: int) -> array[int]:
 def word_table() -> WordTable:
     """The shipped table, read once."""
     return WordTable()
+
+
+@cache
+def readable_table() -> WordTable | None:
+    """The same; None where it cannot be read."""
+    try:
+        return word_table()
+    except StorageError:  # `kr docs` says so
+        return None

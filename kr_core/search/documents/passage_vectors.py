@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kr_core.errors import StorageError
-from kr_core.search.word_vectors import MAX_WORDS, row_of, tokens, word_table
+from kr_core.search.word_vectors import MAX_WORDS, readable_table, row_of, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,21 +25,13 @@ assert _NAMES_COUNT * _NAMES + _BODY <= MAX_WORDS
 
 def rows(passages: Iterable[tuple[str, str]]) -> bytes:
     """The vectors of passages, each given by its names and its text; nothing where the table cannot be read."""
-    table = _table()
+    table = readable_table()
     if table is None:
         return b""
     made = bytearray()
     for names, text in passages:
         made += row_of(_named(table, names) + table.total(tokens(text[:_READ])[:_BODY])).tobytes()
     return bytes(made)
-
-
-@cache
-def _table() -> WordTable | None:
-    try:
-        return word_table()
-    except StorageError:  # `kr docs` says so
-        return None
 
 
 @lru_cache(256)

@@ -36,6 +36,8 @@ WEIGHTS = Path(__file__).with_name("evidence.json")
 _FITTED_ON = "pkg:"
 """The addresses of packages, whose documentation the model was fitted on."""
 _LIKELY, _SURE = 0.55, 0.83
+_LITTLE = 0.3
+"""A passage that the question does not name and that covers less of it is never `medium`."""
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
 
@@ -160,6 +162,8 @@ def _limit(
     if first is not None and first.parameter and not first.lead and kind not in {"default", "options"}:
         limit = min(limit, MEDIUM - 1)
         reasons.append(f"the documentation does not say what {first.parameter} means")
+    if _covers_little(first):
+        limit = min(limit, MEDIUM - 1)
     unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
     if unresolved:
         limit = min(limit, MEDIUM - 1)
@@ -175,6 +179,10 @@ def _limit(
     elif read:
         reasons.append(f"read in the version in use, {read}")
     return limit, reasons
+
+
+def _covers_little(first: Passage | None) -> bool:
+    return first is not None and not first.pinned and first.coverage < _LITTLE
 
 
 def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]) -> list[str]:

@@ -68,6 +68,23 @@ def test_what_limits_the_level(case, most):
     assert _RANK[scored(**case).level] <= _RANK[most]
 
 
+@pytest.mark.req("A8")
+@pytest.mark.parametrize(("coverage", "level"), [(0.29, "low"), (0.31, "medium")])
+def test_what_covers_little_and_is_not_named_is_low(coverage, level):
+    """A parameter with an example that holds less than three tenths of the question is `low`, unless the question names it."""
+    query = ResearchQuery(
+        framework="box", framework_version="1.2.0", topic="t", tags=("t",), question="How do I send a thing?"
+    )
+    passage = Passage(
+        text="t", url="u", lead="How many things fit.", kind="parameter", symbol="box.put", parameter="p",
+        coverage=coverage,
+    )  # fmt: skip
+    found = Finding(outcome=Outcome.ok, passages=(passage,), version="1.2.0")
+    cited = Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=True, quote="q")
+    draft = Draft(citations=(cited,), summary_code=CODE, direct=True)
+    assert Evidence().score(query, [("s", found)], draft).level == level
+
+
 @pytest.mark.req("A8", "R13")
 @pytest.mark.parametrize("case", [{}, {"version": None}, {"asked": "unknown"}], ids=str)
 def test_a_named_thing_that_is_answered_is_high(case):

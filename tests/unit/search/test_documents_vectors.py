@@ -109,7 +109,7 @@ class TestStatic:
 
     def test_an_index_without_vectors_is_searched_by_words(self, docs, tmp_path, monkeypatch):
         """As one that was made while the table could not be read."""
-        monkeypatch.setattr(passage_vectors, "_table", lambda: None)
+        monkeypatch.setattr(passage_vectors, "readable_table", lambda: None)
         (docs / "a.md").write_text("# Parcels\n\ncarrier\n")
         indexed(tmp_path, docs)
         assert found(tmp_path, "carrier", embedder=word_table()) == [("a.md", ":1")]

@@ -121,7 +121,7 @@ def answer(
     ]
     pins += _called(index, named, parsed)
     near = frozenset(one.entry.name for one in named.context)
-    focus = Focus(modules, pins, near, versions)
+    focus = Focus(modules, pins, near, versions, by_meaning=not pins and not near)
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)

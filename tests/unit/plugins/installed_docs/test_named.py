@@ -1,6 +1,7 @@
 """What a question names comes first, and what the library does not have is said."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -180,6 +181,15 @@ def test_what_is_only_mentioned_is_not_pinned(box, question):
     told = box(question)
     assert _pinned(told) == []
     assert told.unresolved == ()
+
+
+@pytest.mark.req("A1")
+def test_meaning_counts_only_where_nothing_is_named(box, monkeypatch):
+    """A question that names what it asks about does not read the table of word vectors."""
+    monkeypatch.setitem(sys.modules, "kr_core.search.first_sentences", None)
+    assert _pinned(box("What does box.Box.get do?")) == ["box.Box.get"]
+    with pytest.raises(ImportError):
+        box("How do I take a thing out of a box?")
 
 
 @pytest.mark.req("A1")
