@@ -412,7 +412,5 @@ def _label(passage: Passage) -> str:
 
 
 def _belongs(passage: Passage, first: Passage) -> bool:
-    """Whether a passage is named beside the first one, replaces it, or is the class of the error whose message that is."""
-    if first.what == "message":
-        return (passage.symbol or "").rpartition(".")[2] == first.title.partition(" ")[0]
+    """Whether a passage is named beside the first one, by the question or by the message that it quotes, or replaces it."""
     return (passage.pinned and passage.symbol != first.symbol) or first.replacement == _label(passage)

@@ -162,6 +162,12 @@ def _limit(
     if first is not None and first.parameter and not first.lead and kind not in {"default", "options"}:
         limit = min(limit, MEDIUM - 1)
         reasons.append(f"the documentation does not say what {first.parameter} means")
+    if first is not None and first.what == "message":
+        limit = min(limit, HIGH - 1)
+        reasons.append("the source says when it is raised, and may not say how to mend it")
+    if kind == "how_to" and first is not None and first.parameter and not first.pinned:
+        limit = min(limit, HIGH - 1)
+        reasons.append(f"the question does not name {first.parameter}")
     if _covers_little(first):
         limit = min(limit, MEDIUM - 1)
     unresolved = [name.name for _source, finding in findings for name in finding.unresolved]

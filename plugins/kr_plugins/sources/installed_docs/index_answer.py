@@ -194,7 +194,7 @@ def _around(
             _at_site(hit.passage, hit.passage.data["site"], (), origin)
             if hit.passage.kind == "parameter"
             else _plain(hit.passage, origin)
-        ).model_copy(update={"coverage": _OF_CLASS})
+        ).model_copy(update={"coverage": _OF_CLASS, "pinned": True})
         for hit in index.get(list(dict.fromkeys(numbers)))
         if hit.passage.kind in {"symbol", "parameter"} and hit.passage.lead
     ]
