@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import tempfile
 
 import pytest
@@ -9,6 +10,10 @@ from hypothesis import settings
 
 # Who starts the tests in the background has interrupts ignored, and every program that they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where PYTHONDONTWRITEBYTECODE is set each worker would compile every test again, and each of the hundreds of processes of
+# `kr` all of KR. What the tests import themselves is enough: the processes read it, and write none of what tests change.
+sys.dont_write_bytecode = False
 
 # An example that waits for a slow disk is no failure: speeds are measured by the bench, never by tests. CI tries the same
 # examples each time; everybody else tries others in each run.

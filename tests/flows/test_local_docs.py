@@ -11,7 +11,7 @@ QUESTION = "How do I limit the number of rows that are fetched?"
 
 
 @pytest.fixture
-def ask(kr, project_folder, tmp_path):
+def ask(kr_here, project_folder, tmp_path):
     """Ask about a framework over manuals (folder: product, title and text), of which all are indexed."""
     (project_folder / "kr.yaml").write_text("knowledge_research: {sources: [local_docs]}\n")
 
@@ -24,8 +24,8 @@ def ask(kr, project_folder, tmp_path):
                 else f"# {title}\n\n{text}\n"
             )
             (tmp_path / name / ("page.html" if product else "page.md")).write_text(page)
-            assert kr("docs", "index", str(tmp_path / name)).code == 0
-        done = kr("research", QUESTION, "--framework", framework, "--json")
+            assert kr_here("docs", "index", str(tmp_path / name)).code == 0
+        done = kr_here("research", QUESTION, "--framework", framework, "--json")
         return json.loads(done.out)
 
     return run

@@ -24,9 +24,20 @@ def without_session(text):
 
 
 @pytest.fixture
-def memo(kr, environ):
+def started(kr_here, monkeypatch):
+    """Run `kr` in this process as if it began with this call, without `KR_TRUST`, as a process of `kr` has it."""
+
+    def run(*arguments, env=None):
+        monkeypatch.setattr(replay, "STARTED", time.time_ns() - 20_000_000)
+        return kr_here(*arguments, env={"KR_TRUST": "", **(env or {})})
+
+    return run
+
+
+@pytest.fixture
+def memo(started, environ):
     """The kept result of a question that was asked once; `memo()` finds it."""
-    assert kr(*ASK, "--json").code == 0
+    assert started(*ASK, "--json").code == 0
 
     def find():
         files = list((Path(environ["XDG_STATE_HOME"]) / "kr/hits").glob("*.json"))
@@ -38,12 +49,12 @@ def memo(kr, environ):
 
 
 @pytest.fixture
-def repeated(kr, project_folder, memo):
+def repeated(started, project_folder, memo):
     """Ask again; also whether the kept result served, as the journal tells."""
 
     def run(*more, **options):
         before = kinds(project_folder).count("run.repeated")
-        done = kr(*ASK, "--json", *more, **options)
+        done = started(*ASK, "--json", *more, **options)
         return done, kinds(project_folder).count("run.repeated") > before
 
     return run
