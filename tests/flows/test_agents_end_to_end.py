@@ -1,4 +1,4 @@
-"""`kr ask` as a process, with each agent plugin on the loopback model server: accepted, escalated, failed, and on record."""
+"""`kr ask` with each agent plugin on the loopback model server: accepted, escalated, failed, and on record."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ PLUGINS = ("claude_cli", "openai_compatible", "anthropic", "ollama", "command")
 
 
 @pytest.fixture
-def ask(kr, project_folder, tmp_path):
+def ask(kr_here, project_folder, tmp_path):
     """`ask(plugin, *script)`: what `kr ask` does, and the calls of the model.
 
     What is kept holds no key, and what the model sees is of the project only what the agent knows by heart.
@@ -58,7 +58,7 @@ def ask(kr, project_folder, tmp_path):
                 "MODEL_KEY": KEY,
                 "KR_TRUST": "all",
             }
-            done = kr("ask", QUESTION, "--topic", "authentication", "--json", env=env)
+            done = kr_here("ask", QUESTION, "--topic", "authentication", "--json", env=env)
         kept = b"".join(path.read_bytes() for path in (project_folder / ".kr").rglob("*") if path.is_file())
         assert QUESTION.encode() in kept
         assert KEY.encode() not in kept
@@ -73,7 +73,7 @@ def ask(kr, project_folder, tmp_path):
 
 @pytest.mark.req("Q4", "Q5", "Q6", "G1", "G5")
 @pytest.mark.parametrize("plugin", PLUGINS)
-def test_an_answer_that_is_sure_is_accepted_and_another_put_to_a_human(ask, kr, project_folder, plugin):
+def test_an_answer_that_is_sure_is_accepted_and_another_put_to_a_human(ask, kr_here, project_folder, plugin):
     """The architect's model is asked; from 80 on its answer is accepted, below a human decides; the record of both is whole."""
     sure, [call, *_] = ask(plugin, Says())
     assert sure.code == 0, sure
@@ -95,11 +95,11 @@ def test_an_answer_that_is_sure_is_accepted_and_another_put_to_a_human(ask, kr, 
     logged = (project_folder / ".kr/log.jsonl").read_text("utf-8")
     assert all(one.json["exchange_id"] in logged for one in (sure, unsure))
     if plugin == PLUGINS[0]:  # how the record is read and checked does not depend on who answered
-        entries = [json.loads(line) for line in kr("log", "--json").out.splitlines()]
+        entries = [json.loads(line) for line in kr_here("log", "--json").out.splitlines()]
         assert {entry["exchange_id"] for entry in entries} == {
             one.json["exchange_id"] for one in (sure, unsure)
         }
-        assert kr("log", "--verify").code == 0
+        assert kr_here("log", "--verify").code == 0
 
 
 @pytest.mark.req("Q4")

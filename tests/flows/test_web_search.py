@@ -127,7 +127,7 @@ def _require_searx():
 
 
 @pytest.fixture
-def research(kr, tmp_path, sites):
+def research(kr_here, tmp_path, sites):
     """Ask the web alone, and read the result."""
     folder = tmp_path / "asking"
     folder.mkdir()
@@ -138,7 +138,7 @@ def research(kr, tmp_path, sites):
         config = {"knowledge_research": {"sources": ["web_search"]}, "plugins": {"web_search": settings}}
         (folder / "kr.yaml").write_text(json.dumps(config))
         trusted = {"KR_TRUST": "all"}  # for `allow_hosts`
-        return kr("research", question, "--framework", "parcel", *arguments, cwd=folder, env=trusted)
+        return kr_here("research", question, "--framework", "parcel", *arguments, cwd=folder, env=trusted)
 
     return asked
 
@@ -214,11 +214,11 @@ def test_without_an_engine(research):
 
 
 @pytest.mark.req("E1", "E3", "E7")
-def test_an_expedition_over_the_web(research, kr, searx, sites, tmp_path):
+def test_an_expedition_over_the_web(research, kr_here, searx, sites, tmp_path):
     """A real searx finds pages for each cycle; every axiom is a signal of the web whose quote stands in the page that was read."""
     research(searx)  # writes the configuration
     folder, trusted = tmp_path / "asking", {"KR_TRUST": "all"}
-    done = kr("expedition", "run", QUESTION, "--json", "--max-calls", "3", cwd=folder, env=trusted)
+    done = kr_here("expedition", "run", QUESTION, "--json", "--max-calls", "3", cwd=folder, env=trusted)
     assert done.out, done
     lines = [json.loads(line) for line in done.out.splitlines()]
     finished = lines[-1]
@@ -228,5 +228,5 @@ def test_an_expedition_over_the_web(research, kr, searx, sites, tmp_path):
     assert {signal["type"] for signal in signals} == {"WEB"}
     assert {signal["source"] for signal in signals} <= set(sites.pages)
     assert len([one for one in lines if one["type"] == "source_hit"]) <= 3
-    shown = kr("expedition", "show", "X1", "--json", cwd=folder, env=trusted)
+    shown = kr_here("expedition", "show", "X1", "--json", cwd=folder, env=trusted)
     assert shown.json["unsupported"] == []
