@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from kr_core.net.shared_resources import SharedResources
     from kr_core.protocols import Agent, Project
 
-__all__ = ["AgentCaller", "AgentJob", "AgentRequest", "CallResult"]
+__all__ = ["AgentCaller", "AgentJob", "AgentPrompt", "CallResult"]
 
 
-class AgentRequest(NamedTuple):
+class AgentPrompt(NamedTuple):
     """What an agent is asked."""
 
     question: Question
@@ -89,7 +89,7 @@ class AgentCaller:
     async def consult(
         self,
         profile: AgentProfile,
-        request: AgentRequest,
+        request: AgentPrompt,
         emit: Callable[[str, dict[str, Any]], None],
         *,
         retried: bool = False,
@@ -227,7 +227,7 @@ class AgentJob:
     def __init__(
         self,
         profile: AgentProfile,
-        request: AgentRequest,
+        request: AgentPrompt,
         context: ConsultationContext,
         researcher: Callable[..., Awaitable[ResearchResult]],
     ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from kr_core.agents import prompts
-from kr_core.agents.caller import AgentCaller, AgentRequest, CallResult
+from kr_core.agents.caller import AgentCaller, AgentPrompt, CallResult
 from kr_core.agents.consensus import Consensus, combine
 from kr_core.agents.exchange import Exchange, question_event, redact_question, shortened, told
 from kr_core.agents.replies import answer_schema, chosen
@@ -203,7 +203,7 @@ class AgentDispatcher:
             )
             came = await self._caller.consult(
                 profile,
-                AgentRequest(
+                AgentPrompt(
                     question,
                     system,
                     prompt or prompts.answer(self._folders, question, context),

@@ -145,7 +145,7 @@ class _Server:
                 if isinstance(text, str) and not text.strip():
                     continue
                 message = messages.read(text) if isinstance(text, str) else text
-                if isinstance(message, messages.Message):
+                if isinstance(message, messages.TeamMessage):
                     self._obey(message)
                 else:
                     self._answer(self._resident.refuse(message))
@@ -163,7 +163,7 @@ class _Server:
         self._finishing = asyncio.create_task(self._resident.finish())
         self._finishing.add_done_callback(lambda _done: self._ending.set())
 
-    def _obey(self, message: messages.Message) -> None:
+    def _obey(self, message: messages.TeamMessage) -> None:
         if message.name == messages.RESEARCH_REQUEST:
             looked = self._resident.look(message.body)
             result = looked.result

@@ -47,7 +47,7 @@ _MATTERS = 0.2
 """What a passage must matter to be read."""
 
 
-class _Searched(NamedTuple):
+class _SearchResult(NamedTuple):
     """A search, and what came of it."""
 
     search: Search
@@ -118,12 +118,12 @@ class CycleRunner:
                 yield note
         yield SubQueries(cycle=number, queries=tuple(self._queries))
         planned = await self._planned(name)
-        found: dict[int, _Searched] = {}
+        found: dict[int, _SearchResult] = {}
         searching_all = self._search_all(name, planned)
         try:
             async for place, finding, notes in searching_all:
                 wanted = planned[place]
-                found[place] = _Searched(wanted, finding, notes)
+                found[place] = _SearchResult(wanted, finding, notes)
                 yield SourceHit(
                     cycle=number, source=wanted.source, query=wanted.text, outcome=finding.outcome.value,
                     passages=len(finding.passages), reason=finding.reason,
@@ -156,7 +156,7 @@ class CycleRunner:
         self._state.asked += [query.text for query in self._queries]
         self._failed, self._looked = [], set()
 
-    def _gather(self, number: int, searched: Sequence[_Searched]) -> list[Noted]:
+    def _gather(self, number: int, searched: Sequence[_SearchResult]) -> list[Noted]:
         """Take the passages of searches into the pool, note which of them failed; what a person should know of them."""
         told: list[Noted] = []
         self._failed = []
@@ -192,7 +192,7 @@ class CycleRunner:
         return _Merged(updates, [one for key in touched if (one := state.known.get(key)) is not None])
 
     def _report(
-        self, number: int, attempt: int, merged: _Merged, documents: int, searched: Sequence[_Searched]
+        self, number: int, attempt: int, merged: _Merged, documents: int, searched: Sequence[_SearchResult]
     ) -> CycleReport:
         """What a cycle has brought, with its first attempt where this is the second; what was down counts as not asked."""
         state = self._state

@@ -12,7 +12,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import AgentCaller, AgentRequest
+from kr_core.agents.caller import AgentCaller, AgentPrompt
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import ConfigError, RequestError
@@ -265,7 +265,7 @@ class LLMAnalyst:
             return {"said": None, "tokens": {}, "notes": [note], "spent_up": not ending}
         came = await self._desk.consult(
             self._profile,
-            AgentRequest(Question(text=self._plan.query), self._system, prompt, schema, _REPLY_TOKENS),
+            AgentPrompt(Question(text=self._plan.query), self._system, prompt, schema, _REPLY_TOKENS),
             self._emit,
             retried=True,
         )

@@ -46,7 +46,7 @@ _ASKS = re.compile(
 _LONG_RUN = re.compile(rf"\S{{{_LONGEST_WORD},}}+")
 
 
-class Part(NamedTuple):
+class PastedPart(NamedTuple):
     """Lines of a text that are of one sort."""
 
     text: str
@@ -56,7 +56,7 @@ class Part(NamedTuple):
 class Pasted(NamedTuple):
     """A text in its parts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PastedPart, ...]
     error: str = ""
     """The last line of the last traceback, or of an error on a line of its own."""
 
@@ -76,7 +76,7 @@ def parts_of(text: str) -> Pasted:
     lines = [_LONG_RUN.sub(" ", line) for line in text.splitlines()]
     if len([line for line in lines if line.strip()]) < 2:
         prose = " ".join(lines)
-        return Pasted((Part(prose, "prose"),) if prose.strip() else ())
+        return Pasted((PastedPart(prose, "prose"),) if prose.strip() else ())
     marked = list(_marked(lines))
     errors = [
         line.strip(" |")
@@ -111,17 +111,17 @@ def _sentences(prose: str) -> Iterator[str]:
             paragraph = []
 
 
-def _joined(marked: Iterable[tuple[str, Place | None]]) -> Iterator[Part]:
+def _joined(marked: Iterable[tuple[str, Place | None]]) -> Iterator[PastedPart]:
     current: list[str] = []
     place: Place | None = None
     for line, its in marked:
         if its != place and current and place is not None:
-            yield Part("\n".join(current), place)
+            yield PastedPart("\n".join(current), place)
         if its != place:
             current, place = [], its
         current.append(line if its == "prose" else line[:_LONGEST_LINE])
     if current and place is not None:
-        yield Part("\n".join(current), place)
+        yield PastedPart("\n".join(current), place)
 
 
 def _marked(lines: list[str]) -> Iterator[tuple[str, Place | None]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import AgentCaller, AgentRequest
+from kr_core.agents.caller import AgentCaller, AgentPrompt
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
 from kr_core.errors import RequestError
@@ -111,9 +111,7 @@ async def synthesise(
     emit("synthesis.started", {"agent": name, "plugin": profile.plugin, "model": profile.model})
     came = await desk.consult(
         profile,
-        AgentRequest(
-            Question(text=query.question, topic=query.topic), system, prompt, _SCHEMA, _REPLY_TOKENS
-        ),
+        AgentPrompt(Question(text=query.question, topic=query.topic), system, prompt, _SCHEMA, _REPLY_TOKENS),
         emit,
     )
     reply = came.reply

@@ -27,14 +27,14 @@ _NAMED = re.compile(r"(?P<name>\w{1,64})[ \t]*(?::(?P<body>.*))?", re.DOTALL)
 _WITHOUT_BODY = {SHUTDOWN_REQUEST, STATUS_REQUEST}
 
 
-class Message(NamedTuple):
+class TeamMessage(NamedTuple):
     """A message that was understood; `body` is what its JSON says, and None where it has none."""
 
     name: str
     body: Any = None
 
 
-def read(line: str) -> Message | Fault:
+def read(line: str) -> TeamMessage | Fault:
     """Read one line; a fault says why it is no message."""
     text = line.strip()
     if text.startswith("{"):
@@ -43,15 +43,15 @@ def read(line: str) -> Message | Fault:
             return body
         name = next((body[key] for key in _NAME_KEYS if key in body), None)
         rest = {key: value for key, value in body.items() if key not in _NAME_KEYS}
-        return Message(name, rest) if isinstance(name, str) and name in KNOWN else _unknown(name)
+        return TeamMessage(name, rest) if isinstance(name, str) and name in KNOWN else _unknown(name)
     named = _NAMED.fullmatch(text)
     if named is None or named["name"] not in KNOWN:
         return _unknown(named["name"] if named else None)
     name = named["name"]
     if name in _WITHOUT_BODY:  # a reason may stand behind it, for people
-        return Message(name)
+        return TeamMessage(name)
     body = _parsed((named["body"] or "").strip())
-    return body if isinstance(body, Fault) else Message(name, body)
+    return body if isinstance(body, Fault) else TeamMessage(name, body)
 
 
 def written(name: str, body: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.agents.caller import AgentJob, AgentRequest
+from kr_core.agents.caller import AgentJob, AgentPrompt
 from kr_core.agents.replies import answer_schema
 from kr_core.config.plugin_names import SINGLE
 from kr_core.entry_points import InstalledPlugin, installed
@@ -163,7 +163,7 @@ async def job_in(
     try:
         yield AgentJob(
             profile,
-            AgentRequest(
+            AgentPrompt(
                 asked,
                 options.system,
                 options.prompt or f"{question}\n\n{form}",

@@ -67,7 +67,7 @@ _OPPOSITES = tuple(
 )  # fmt: skip
 
 
-class _Read(NamedTuple):
+class _StatementWords(NamedTuple):
     words: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
@@ -117,7 +117,7 @@ def compared(one: str, other: str, likeness: Callable[[str, str], float] | None 
     return "same" if likeness is not None and likeness(one, other) >= ALIKE else "other"
 
 
-def _turned_round(one: _Read, other: _Read) -> bool:
+def _turned_round(one: _StatementWords, other: _StatementWords) -> bool:
     """Whether what stands before a word in the one stands behind it in the other, and the reverse; a passive does so rightly."""
     if one.passive != other.passive:
         return False
@@ -131,7 +131,7 @@ def _turned_round(one: _Read, other: _Read) -> bool:
     return False
 
 
-def _otherwise(one: _Read, other: _Read) -> bool:
+def _otherwise(one: _StatementWords, other: _StatementWords) -> bool:
     if one.denies != other.denies:
         denied, stated = (one, other) if one.denies else (other, one)
         # what is denied outright is stated with its measure: `do not expire`, `expire after 90 days`
@@ -143,7 +143,7 @@ def _otherwise(one: _Read, other: _Read) -> bool:
     return differ or _opposed(one, other)
 
 
-def _denied(one: _Read, other: _Read) -> bool:
+def _denied(one: _StatementWords, other: _StatementWords) -> bool:
     """Whether one is the other with a denial and nothing else, however short: `TLS is required`, `TLS is not required`."""
     if one.denies == other.denies or min(one.size, other.size) < _MIN_WORDS - 1:
         return False
@@ -151,13 +151,13 @@ def _denied(one: _Read, other: _Read) -> bool:
     return not differ and one.numbers == other.numbers and one.names == other.names
 
 
-def _opposed(one: _Read, other: _Read) -> bool:
+def _opposed(one: _StatementWords, other: _StatementWords) -> bool:
     ours, theirs = one.raw - other.raw, other.raw - one.raw
     return any(len(pair & ours) == 1 and len(pair & theirs) == 1 for pair in _OPPOSITES)
 
 
 @lru_cache(maxsize=8192)
-def _read(statement: str) -> _Read:
+def _read(statement: str) -> _StatementWords:
     text = plain(statement)
     names = frozenset(next(filter(None, found.groups())).casefold() for found in _CODE.finditer(text))
     prose = _CODE.sub(" ", text)
@@ -171,7 +171,7 @@ def _read(statement: str) -> _Read:
     order = tuple(dict.fromkeys(root_of(word) for word in said if word in telling))
     titled = frozenset(found.casefold() for found in _TITLED.findall(prose))
     cased = frozenset(found.casefold() for found in _WORD.findall(text))
-    return _Read(
+    return _StatementWords(
         frozenset(order), numbers, names, raw, order, titled - STOP_WORDS, cased, _PASSIVE.search(text) is not None, denies, size,
     )  # fmt: skip
 

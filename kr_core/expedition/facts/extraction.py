@@ -124,7 +124,7 @@ class _Asked(NamedTuple):
     fit: Fit
 
 
-class _Sentence(NamedTuple):
+class _ScoredSentence(NamedTuple):
     message: str
     quote: str
     worth: float
@@ -216,9 +216,9 @@ def _warnings(one: PoolEntry) -> list[Axiom]:
     ]
 
 
-def _best(one: PoolEntry, pool: PassagePool, asked: _Asked) -> list[_Sentence]:
+def _best(one: PoolEntry, pool: PassagePool, asked: _Asked) -> list[_ScoredSentence]:
     """The sentences of a passage that are worth most, a few for each part of the question."""
-    chosen: list[_Sentence] = []
+    chosen: list[_ScoredSentence] = []
     taken: Counter[int] = Counter()
     for said in sorted(_scored(one, pool, asked), key=lambda sentence: -sentence.worth):
         taken[said.kind[1]] += 1
@@ -227,7 +227,7 @@ def _best(one: PoolEntry, pool: PassagePool, asked: _Asked) -> list[_Sentence]:
     return chosen
 
 
-def _scored(one: PoolEntry, pool: PassagePool, asked: _Asked) -> Iterator[_Sentence]:
+def _scored(one: PoolEntry, pool: PassagePool, asked: _Asked) -> Iterator[_ScoredSentence]:
     title = title_of(one.passage)
     context = _context(one.passage, pool)
     head = roots(title)
@@ -255,7 +255,7 @@ def _scored(one: PoolEntry, pool: PassagePool, asked: _Asked) -> Iterator[_Sente
         worth = 0.6 * own + 0.4 * whole + (_OUTRIGHT * whole if outright else 0.0)
         kind = (outright, pool.part_of(said))
         if fit:
-            yield _Sentence(statement, quote, fit * worth, kind)
+            yield _ScoredSentence(statement, quote, fit * worth, kind)
 
 
 def _context(passage: Passage, pool: PassagePool) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.service import StoredExpedition
     from kr_core.model.expedition import Axiom, CycleReport
 
-__all__ = ["ALL", "ExpeditionBrowser", "ExpeditionPage", "ExpeditionRow", "ExpeditionView"]
+__all__ = ["ALL", "ExpeditionBrowser", "ExpeditionDetail", "ExpeditionPage", "ExpeditionRow"]
 
 ALL = "all"
 """In place of an id: the list."""
@@ -45,7 +45,7 @@ class ExpeditionPage(NamedTuple):
     """Another one whenever the list is another one."""
 
 
-class ExpeditionView(NamedTuple):
+class ExpeditionDetail(NamedTuple):
     """An expedition as it is looked at."""
 
     kept: StoredExpedition
@@ -78,7 +78,7 @@ class ExpeditionBrowser:
             raise RequestRefused("refused", f"`{before[:20]}` is not an id; write it as `X7`")
         return await able(lambda: self._list(before.upper(), limit))
 
-    async def seen(self, key: str) -> ExpeditionView:
+    async def seen(self, key: str) -> ExpeditionDetail:
         """One expedition.
 
         Raises:
@@ -116,7 +116,7 @@ class ExpeditionBrowser:
         done = self._expeditions.progress(kept)
         return ExpeditionRow(kept, done.reports[-1].cycle if done.reports else 0, len(done.axioms))
 
-    def _look(self, key: str) -> ExpeditionView:
+    def _look(self, key: str) -> ExpeditionDetail:
         kept = self._get(key)
         mark = self._mark(kept)  # before the rest is read: what comes meanwhile is news
         axioms = self._expeditions.found(kept)
@@ -124,7 +124,7 @@ class ExpeditionBrowser:
         for axiom, said in self._expeditions.unsupported(axioms):
             faults.setdefault(axiom.id, []).append(said)
         reports = self._expeditions.progress(kept).reports
-        return ExpeditionView(kept, reports, axioms, self._disagreeing(axioms), faults, mark)
+        return ExpeditionDetail(kept, reports, axioms, self._disagreeing(axioms), faults, mark)
 
     def _disagreeing(self, axioms: Sequence[Axiom]) -> list[tuple[Axiom, Axiom]]:
         pairs: dict[frozenset[str], tuple[Axiom, Axiom]] = {}

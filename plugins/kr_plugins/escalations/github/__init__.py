@@ -40,7 +40,7 @@ _CHECKED_SECONDS = 300.0
 """So long an issue that was open is taken to be open: each feature costs a request more in that time."""
 
 
-class _Call(NamedTuple):
+class _GitHubCall(NamedTuple):
     """What one call of the engine works with."""
 
     client: GitHubClient
@@ -82,7 +82,7 @@ class GitHub:
                 await self._supersede(call, case, known)
             return known.url
 
-    async def _shown(self, call: _Call, case: CaseView) -> PostedItem:
+    async def _shown(self, call: _GitHubCall, case: CaseView) -> PostedItem:
         feature = case.request.question.feature_id
         title = "" if feature == _GENERAL else name_of(feature, _MAX_TITLE_LENGTH)
         rest = f"`kr inbox show {case.request.id} --json`"
@@ -101,7 +101,7 @@ class GitHub:
     def _is_checked(self, issue: int) -> bool:
         return time.monotonic() - self._checked.get(issue, -_CHECKED_SECONDS) < _CHECKED_SECONDS
 
-    async def _supersede(self, call: _Call, case: CaseView, posted: PostedItem) -> None:
+    async def _supersede(self, call: _GitHubCall, case: CaseView, posted: PostedItem) -> None:
         """Say above an earlier revision that there is another one; a reply to it is refused anyway."""
         request = case.request
         earlier = [call.ledger.posted(f"{request.id}@{number}") for number in range(1, request.revision)]
@@ -133,7 +133,9 @@ class GitHub:
                 if notice.kind == "reminder":
                     await self._say(call, case, notice, await self._shown(call, case), said)
 
-    async def _say(self, call: _Call, case: CaseView, notice: Notice, posted: PostedItem, said: str) -> None:
+    async def _say(
+        self, call: _GitHubCall, case: CaseView, notice: Notice, posted: PostedItem, said: str
+    ) -> None:
         if notice.kind == "reminder":
             people = mentions(notice.ask or self._settings.responders)
             text = f"{f'{people}: ' if people else ''}{said}\n\n[{_name(case)}]({posted.url})"
@@ -173,7 +175,7 @@ class GitHub:
         return PollResult(reading.replies)
 
     async def _reader(
-        self, call: _Call, shown: Sequence[OpenCase], context: EscalationContext
+        self, call: _GitHubCall, shown: Sequence[OpenCase], context: EscalationContext
     ) -> CommentReader:
         places = IssueCases(shown, call.ledger, self._settings.repository)
         permissions = Permissions(call.client, self._settings, await call.poster.login())
@@ -184,7 +186,7 @@ class GitHub:
     # -- parts -------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def _call(self, context: EscalationContext) -> AsyncIterator[_Call]:
+    async def _call(self, context: EscalationContext) -> AsyncIterator[_GitHubCall]:
         """What a call works with, one after the other: two at once would open two issues.
 
         Raises:
@@ -201,7 +203,7 @@ class GitHub:
                 self._ledger.refresh()
             client = GitHubClient(context.http, base, self._token, self._ledger, self._pace)
             poster = Poster(client, self._ledger, repository, self._token, self._looked)
-            yield _Call(client, self._ledger, poster)
+            yield _GitHubCall(client, self._ledger, poster)
 
     def _fit(self, text: str) -> str:
         """A text that may be posted: nothing in it acts, and the sink's own secrets are not in it."""
