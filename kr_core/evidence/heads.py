@@ -81,15 +81,7 @@ def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
 def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) -> Head:
     """The required parameters and those that the question names, then what fits."""
     parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
-    wanted = [name for name, _default in parameters if name in passage.required or asked.names(name)]
-    wanted = wanted[: _MAX_PARAMETERS if most == _WIDTH else _FEW_PARAMETERS]
-    width = len(symbol) + 5 + sum(len(_shown(passage, *one)) + 2 for one in parameters if one[0] in wanted)
-    for one in parameters:
-        if one[0] not in wanted and not (one[0].startswith("**") and len(parameters) > 1):
-            width += len(_shown(passage, *one)) + 2
-            if width > most or len(wanted) >= _MAX_PARAMETERS:
-                break
-            wanted.append(one[0])
+    wanted = _wanted(passage, asked, len(symbol) + 5, most)
     slots = [symbol]
     for name, default in parameters:
         if name in wanted:
@@ -101,6 +93,21 @@ def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) ->
     is_async = (passage.signature or "").startswith("async def")
     after, slots = (" (async)", [*slots, "async"]) if is_async else ("", slots)
     return Head(f"`{symbol}({', '.join([*inside, *left_out])})`{after}", tuple(slots))
+
+
+def _wanted(passage: Passage, asked: AskedWords, width: int, most: int) -> list[str]:
+    """The parameters to show: `width` characters are taken already, of at most `most`."""
+    parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
+    wanted = [name for name, _default in parameters if name in passage.required or asked.names(name)]
+    wanted = wanted[: _MAX_PARAMETERS if most == _WIDTH else _FEW_PARAMETERS]
+    width += sum(len(_shown(passage, *one)) + 2 for one in parameters if one[0] in wanted)
+    for one in parameters:
+        if one[0] not in wanted and not (one[0].startswith("**") and len(parameters) > 1):
+            width += len(_shown(passage, *one)) + 2
+            if width > most or len(wanted) >= _MAX_PARAMETERS:
+                break
+            wanted.append(one[0])
+    return wanted
 
 
 def _shown(passage: Passage, name: str, default: str | None) -> str:

@@ -21,7 +21,7 @@ from kr_core.evidence.sentences import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
@@ -86,19 +86,34 @@ def window(
     chosen: set[int] = set()
     if not is_section or asked.share(passage.title) >= max(worth, default=0.0):
         chosen |= _opening(all_sentences, budget)
-    left = budget - sum(len(all_sentences[one].text) for one in chosen)
-    for place, run in enumerate(_best_runs(all_sentences, worth, chosen, far)):
-        length = sum(len(all_sentences[one].text) for one in run if one not in chosen)
-        room = left + (_BEYOND if first and not place else 0)
-        fitting = run if length <= left else _fitting(all_sentences, worth, run, room)
-        chosen |= set(fitting)
-        left -= sum(len(all_sentences[one].text) for one in fitting)
+    runs = _best_runs(all_sentences, worth, chosen, far)
+    chosen |= _that_fit(all_sentences, worth, runs, chosen, (budget, _BEYOND if first else 0))
     if not chosen:
         chosen |= _opening(all_sentences, budget)
     chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first else far))
     chosen |= _leaned_on(all_sentences, chosen)
     chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
+
+
+def _that_fit(
+    all_sentences: Sequence[_Sentence],
+    worth: Sequence[float],
+    runs: Iterable[Sequence[int]],
+    shown: set[int],
+    room: tuple[int, int],
+) -> set[int]:
+    """The sentences of the best runs for which there is room beside those shown; the best run may go beyond the budget."""
+    budget, beyond = room
+    chosen = set(shown)
+    left = budget - sum(len(all_sentences[one].text) for one in chosen)
+    for place, run in enumerate(runs):
+        length = sum(len(all_sentences[one].text) for one in run if one not in chosen)
+        more = 0 if place else beyond
+        fitting = run if length <= left else _fitting(all_sentences, worth, run, left + more)
+        chosen |= set(fitting)
+        left -= sum(len(all_sentences[one].text) for one in fitting)
+    return chosen
 
 
 def told_of(name: str, owner: Passage) -> list[str]:

@@ -27,7 +27,7 @@ from kr_core.toolkit import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kr_core.plugin import Draft, Finding, Level, Passage, ResearchQuery
 
@@ -38,6 +38,7 @@ _FITTED_ON = "pkg:"
 _LIKELY, _SURE = 0.55, 0.83
 _LITTLE = 0.3
 """A passage that the question does not name and that covers less of it is never `medium`."""
+_NO_LIMIT = 100
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
 
@@ -147,48 +148,53 @@ def _lead(shown: Sequence[Passage]) -> float:
 def _limit(
     query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
 ) -> tuple[int, list[str]]:
-    limit, reasons = 100, []
-    kind = parse_question(query.question).kind
+    """The most that the score may be, and why."""
+    told = [*_of_source(query, findings, draft), *_of_names(findings, draft)]
+    first = next((passage for _source, finding in findings for passage in finding.passages), None)
+    if first is not None:
+        told += _of_first(first, parse_question(query.question).kind)
+    return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
+
+
+def _of_source(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
+) -> Iterator[tuple[int, str]]:
+    """Who says it, and of which version."""
     agreement = _agreement(draft, findings)
     if draft.citations[0].official:
-        reasons.append("official documentation")
+        yield _NO_LIMIT, "official documentation"
     elif agreement > 1:
-        limit = HIGH - 1
-        reasons.append(f"not official documentation, but {agreement} independent places agree")
+        yield HIGH - 1, f"not official documentation, but {agreement} independent places agree"
     else:
-        limit = MEDIUM - 1
-        reasons.append("not official documentation")
-    first = next((passage for _source, finding in findings for passage in finding.passages), None)
-    if first is not None and first.parameter and not first.lead and kind not in {"default", "options"}:
-        limit = min(limit, MEDIUM - 1)
-        reasons.append(f"the documentation does not say what {first.parameter} means")
-    if first is not None and first.what == "message":
-        limit = min(limit, HIGH - 1)
-        reasons.append("the source says when it is raised, and may not say how to mend it")
-    if kind == "how_to" and first is not None and first.parameter and not first.pinned:
-        limit = min(limit, HIGH - 1)
-        reasons.append(f"the question does not name {first.parameter}")
-    if _covers_little(first):
-        limit = min(limit, MEDIUM - 1)
-    unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
-    if unresolved:
-        limit = min(limit, MEDIUM - 1)
-        reasons.append(f"the documentation does not have {', '.join(unresolved[:3])}")
-    if draft.not_found:
-        limit = min(limit, MEDIUM - 1)
-        reasons.append(f"nothing was found named {', '.join(draft.not_found)}")
+        yield MEDIUM - 1, "not official documentation"
     read = next((finding.version for _source, finding in findings if finding.version), None)
     difference = gap(read, query.framework_version) if read else None
     if difference:
-        limit = min(limit, HIGH - 1 if difference == "minor" else MEDIUM - 1)
-        reasons.append(f"read in {read}, asked about {query.framework_version}")
+        limit = HIGH - 1 if difference == "minor" else MEDIUM - 1
+        yield limit, f"read in {read}, asked about {query.framework_version}"
     elif read:
-        reasons.append(f"read in the version in use, {read}")
-    return limit, reasons
+        yield _NO_LIMIT, f"read in the version in use, {read}"
 
 
-def _covers_little(first: Passage | None) -> bool:
-    return first is not None and not first.pinned and first.coverage < _LITTLE
+def _of_names(findings: Sequence[tuple[str, Finding]], draft: Draft) -> Iterator[tuple[int, str]]:
+    """What the question names that was not found."""
+    unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
+    if unresolved:
+        yield MEDIUM - 1, f"the documentation does not have {', '.join(unresolved[:3])}"
+    if draft.not_found:
+        yield MEDIUM - 1, f"nothing was found named {', '.join(draft.not_found)}"
+
+
+def _of_first(first: Passage, kind: str) -> Iterator[tuple[int, str]]:
+    """What the first passage is."""
+    if first.parameter and not first.lead and kind not in {"default", "options"}:
+        yield MEDIUM - 1, f"the documentation does not say what {first.parameter} means"
+    if first.what == "message":
+        yield HIGH - 1, "the source says when it is raised, and may not say how to mend it"
+    if kind == "how_to" and first.parameter and not first.pinned:
+        yield HIGH - 1, f"the question does not name {first.parameter}"
+    if not first.pinned and first.coverage < _LITTLE:
+        yield MEDIUM - 1, ""
 
 
 def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]) -> list[str]:

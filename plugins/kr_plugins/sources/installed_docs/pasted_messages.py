@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_plugins.sources.installed_docs.python.messages import HOLE, LEAST_CHARACTERS, LEAST_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex
 
@@ -68,22 +68,32 @@ def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMe
     quotes = [*(said for _name, said in raised[-1:]), *_QUOTED.findall(text)[:3]]
     if not (quotes or "error" in parsed.kinds or not _ASKS.search(text)):
         return []
-    said, tails = _words_of(text), [_words_of(quote) for quote in quotes]
-    tails = [tail for tail in tails if tail.count(" ") >= LEAST_WORDS - 1 and len(tail) >= LEAST_CHARACTERS]
+    said = _words_of(text)
+    tails = [tail for quote in quotes if _says_enough(tail := _words_of(quote))]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
     messages = [one for one in index.messages() if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])]
-    exact = []
-    for passage in messages:
-        matched = _matched(passage.lead[:_COMPARED_TEXT], said, tails)
-        if matched:
-            error = passage.data["error"]
-            exact.append(_Candidate(passage, not error or not errors or error in errors, matched))
-    if exact:
-        best = max((one.same_class, one.matched) for one in exact)
-        return [
-            FoundMessage(one.passage, exact=True) for one in exact if (one.same_class, one.matched) == best
-        ][:_SHOWN]
-    return [FoundMessage(one, exact=False) for one in _like(messages, tails[:1], errors)]
+    exact = _best(
+        _Candidate(passage, is_same_class, matched)
+        for passage in messages
+        if (matched := _matched(passage.lead[:_COMPARED_TEXT], said, tails))
+        for is_same_class in [not errors or passage.data["error"] in {"", *errors}]
+    )
+    near = _like(messages, tails[:1], errors) if not exact else []
+    return [
+        *(FoundMessage(one, exact=True) for one in exact),
+        *(FoundMessage(one, exact=False) for one in near),
+    ]
+
+
+def _says_enough(words: str) -> bool:
+    return words.count(" ") >= LEAST_WORDS - 1 and len(words) >= LEAST_CHARACTERS
+
+
+def _best(candidates: Iterable[_Candidate]) -> list[IndexedPassage]:
+    """Those of the class that is quoted before others, then those of which most is quoted."""
+    known = list(candidates)
+    best = max(((one.same_class, one.matched) for one in known), default=None)
+    return [one.passage for one in known if (one.same_class, one.matched) == best][:_SHOWN]
 
 
 def _matched(shape: str, said: str, tails: Sequence[str]) -> int:

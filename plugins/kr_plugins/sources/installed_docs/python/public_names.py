@@ -192,22 +192,9 @@ class PublicNames:
         seen.add((module_name, name))
         if name in module.definitions:
             found = module.definitions[name]
-            if found.kind == "constant" and module.imports.get(name, ("", None))[1] is not None:
-                # `try: from ._fast import parse`, and `parse = None` where that fails
-                source, imported = module.imports[name]
-                meant = self._lookup(source, imported or name, depth + 1, seen)
-                if meant is not None:
-                    return meant
-            # `get = _api.get` and `Foo = _Foo` are other names of what they point to.
-            if found.kind == "constant" and depth < _MAX_STEPS:
-                value = found.signature.partition("=")[2].strip()
-                if (
-                    value.replace(".", "").replace("_", "").isalnum()
-                    and not value[0].isdigit()
-                    and value != name
-                ):
-                    return self._resolve(module_name, value, depth + 1, seen) or found
-            return found
+            return (
+                (self._pointed_to(module, found, depth, seen) or found) if found.kind == "constant" else found
+            )
         if name in module.imports:
             source, imported = module.imports[name]
             return None if imported is None else self._lookup(source, imported, depth + 1, seen)
@@ -217,6 +204,22 @@ class PublicNames:
                 if found_there is not None:
                     return found_there
         return None
+
+    def _pointed_to(
+        self, module: Module, constant: Definition, depth: int, seen: set[tuple[str, str]]
+    ) -> Definition | None:
+        """What a constant is another name of: `get = _api.get`, `Foo = _Foo`."""
+        name = constant.name
+        source, imported = module.imports.get(name, ("", None))
+        if imported is not None:  # `try: from ._fast import parse`, and `parse = None` where that fails
+            meant = self._lookup(source, imported, depth + 1, seen)
+            if meant is not None:
+                return meant
+        value = constant.signature.partition("=")[2].strip()
+        is_name = value.replace(".", "").replace("_", "").isalnum() and not value[0].isdigit()
+        if not is_name or value == name or depth >= _MAX_STEPS:
+            return None
+        return self._resolve(module.name, value, depth + 1, seen)
 
     def _collect_subclasses(self) -> None:
         for module in self.modules.values():
