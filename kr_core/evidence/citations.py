@@ -30,6 +30,8 @@ _TILDE = re.compile(r"(?<![\w~`/.])~(?=[A-Za-z_]\w{0,60}\.\w)")
 _SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
+_LITERAL_OR_TAG = re.compile(rf"(``[^`]{{1,200}}``)|{_TAG.pattern}")
+"""What stands between double backticks is shown as it is; a tag elsewhere is mark-up."""
 _NAME = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -44,7 +46,7 @@ def plain(text: str) -> str:
     text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
     text = _REFERENCE.sub(r"\1", text)
     text = _MARKDOWN_LINK.sub(r"\1", text)
-    text = _TAG.sub("", text)
+    text = _LITERAL_OR_TAG.sub(lambda found: found[1] or "", text)
     text = _LINK.sub(r"\1", text)
     text = _ADDRESSED.sub(r"\1", text)
     text = _SUFFIX.sub("", _TILDE.sub("", text))

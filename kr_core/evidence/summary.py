@@ -17,7 +17,7 @@ from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
-from kr_core.evidence.sentences import value_of
+from kr_core.evidence.sentences import documentation, prose, value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.question.analysis import subject_of
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _SURE = (450, 200, 200)
 _UNSURE = (330, 250, 200, 150, 150)
 _TWO_SUBJECTS = (330, 330, 200)
+_OWN = 400
+"""Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
 _IN_DOUBT = (330, 250, 250)
 """Characters of each block: the passages of the second to the fourth place often hold the fact."""
@@ -117,7 +119,7 @@ class _Composer:
         summary = [*self.notices, *direct]
         budgets = _TWO_SUBJECTS if two else _SURE if sure else _UNSURE
         leading = 2 if two else 1
-        summary += self.blocks(parts[:leading], budgets[:leading])
+        summary += self.side_by_side(parts[:2], budgets) if two else self.blocks(parts[:1], budgets)
         if not two:
             summary += self.telling(first, _NEAR if sure else _NEAR_UNSURE)
         code_after = len(summary)
@@ -217,6 +219,26 @@ class _Composer:
             if block:
                 claims += [block[0].model_copy(update={"text": opening + block[0].text}), *block[1:]]
                 del left[0]
+        return claims
+
+    def side_by_side(self, parts: Sequence[Part], budgets: Sequence[int]) -> list[Claim]:
+        """A block for each side of a difference; where both begin alike, what only the one says is shown too."""
+        claims: list[Claim] = []
+        texts = [prose(documentation(part.passage)).split("\n") for part in parts]
+        begin_alike = len({text[0] for text in texts}) < len(parts)
+        for number, (part, budget) in enumerate(zip(parts, budgets, strict=False)):
+            said: list[str] = []
+            if begin_alike:
+                said, self.said = self.said, []
+                self.shown.discard(plain(first_sentence(part.passage)))
+            block = self.block(part, budget)
+            others = {line for at, text in enumerate(texts) if at != number for line in text}
+            own = [line for line in texts[number] if line not in others and 0 < len(line) <= _OWN]
+            if begin_alike and own and not any(own[0] in one for one in self.said):
+                block += self.claim(part, as_told(own[0]), [own[0]], [own[0]])
+                self.said.append(own[0])
+            claims += block
+            self.said = [*said, *self.said]
         return claims
 
     def adding(self, others: Sequence[Part], claims: Sequence[Claim], *, answered: bool) -> Iterator[Part]:

@@ -1,8 +1,8 @@
 """Fit the scorer `evidence` on the question sets, and print how well it holds.
 
-    python tests/quality/fit_confidence.py
+    KR_QUALITY_NODE=/tmp/node python tests/quality/fit_confidence.py
 
-It fits on the parts `tuning` and `choosing`, and on `dev.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
+It fits on the parts `tuning` and `choosing` of Python and npm (`measure_sets.py` says what that folder is), and on `dev.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
 figure printed here is from questions that a fit did not see: the two parts are divided by package into five folds, so
 that a package is never on both sides.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quality.measure_sets import SETS, Outcome, load, measure, python_project
+from quality.measure_sets import SETS, Outcome, load, measure, node_project, python_project
 
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
@@ -62,6 +62,8 @@ def main() -> None:
         project = python_project(Path(root))
         entries = [*load("tuning"), *load("choosing"), *everyday()]
         outcomes = measure(entries, project, cache)
+    of_npm = [*load("tuning", "npm"), *load("choosing", "npm")]
+    outcomes += measure(of_npm, node_project(Path(os.environ["KR_QUALITY_NODE"])), cache)
     outcomes = [one for one in outcomes if one.features]
     right = [one.right for one in outcomes]
     chances = held_out(outcomes)

@@ -76,6 +76,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "coverage": found.coverage,
         "squared coverage": found.coverage**2,
         "pinned": first.pinned,
+        "npm": first.url.startswith("pkg:npm"),
         "direct": draft.direct,
         "example": bool(draft.summary_code),
         "documented": _is_documented(first),

@@ -448,6 +448,24 @@ def test_two_parameters_are_compared_side_by_side():
 
 
 @pytest.mark.req("A2")
+def test_two_functions_that_begin_alike_are_told_apart_by_what_only_one_says():
+    """The shared sentence stands on both sides, and the paragraph that only the one has follows it."""
+    fast = symbol(
+        "box.fast_put", "def fast_put():", "Put a thing in.\n\nNothing is checked on the way.", pinned=True
+    )
+    safe = symbol(
+        "box.safe_put", "def safe_put():", "Put a thing in.\n\nThe room is measured before.", pinned=True
+    )
+    texts = said("What is the difference between fast_put and safe_put?", fast, safe)
+    assert texts == [
+        "`box.fast_put()`: Put a thing in. [1]",
+        "Nothing is checked on the way. [2]",
+        "`box.safe_put()`: Put a thing in. [3]",
+        "The room is measured before. [4]",
+    ]
+
+
+@pytest.mark.req("A2")
 def test_two_methods_of_one_name_are_compared_and_not_the_class_of_one():
     first, second = (symbol(name, "def put():", doc, pinned=True) for name, doc in (("box.put", "Put once."), ("box.Box.put", "Put often.")))  # fmt: skip
     owner = symbol("box.Box", "class Box:", "A box.", what="class")
@@ -543,3 +561,12 @@ def test_yes_or_no_is_said_only_where_the_sentence_says_it_plainly(question, doc
 def test_a_switch_that_is_asked_for_whole_is_yes_or_no(question, name, value, verdict):
     put = symbol("box.put", f"def put({name}={value}):", "Put.", parameters=((name, value),), pinned=True)
     assert said(question, put)[0] == f"{verdict} default of `{name}` in `box.put` is `{value}`. [1]"
+
+
+@pytest.mark.req("A3")
+def test_what_stands_between_double_backticks_keeps_its_tags():
+    """HTML that is spoken of is no mark-up."""
+    assert (
+        plain("Set ``<b>``, not <b>bold</b>, in ``<a href='x'>``.")
+        == "Set `<b>`, not bold, in `<a href='x'>`."
+    )

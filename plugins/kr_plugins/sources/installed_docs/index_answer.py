@@ -56,6 +56,9 @@ _SPELLED = re.compile(
 )
 """The names that a message spells out: between back-ticks, as a key, with an underscore or inner capital."""
 _MOST_NAMED = 3
+_POINTER = re.compile(r"\]\[([\w.]{3,200})\]|:\w{1,20}:`[~!]?([\w.]{3,200})`")
+"""Where the documentation of a parameter sends its reader, in Markdown and in reStructuredText."""
+_MOST_POINTERS = 5
 _RAISED = 1.5
 """What an error counts more in a question about one."""
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout|Expired|Exit|NotFound)$")
@@ -140,7 +143,35 @@ def answer(
         missing,
         tuple(unresolved.values()),
     )
-    return _with_messages(index, parsed, answered, names, origin)
+    return _with_messages(index, parsed, _pointed_at(index, parsed, answered, names, origin), names, origin)
+
+
+def _pointed_at(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, names: Sequence[str], origin: Origin
+) -> IndexAnswer:
+    """The answer with what its first parameter points to before it: "see `ConfigDict.extra`", if only the parameter was asked for."""
+    first = next(iter(answered.passages), None)
+    if first is None or not first.parameter or not first.symbol:
+        return answered
+    asked = parsed.text.casefold()
+    if any(part.casefold() in asked for part in first.symbol.split(".")[1:]):
+        return answered
+    for markdown, role in _POINTER.findall(first.text)[:_MOST_POINTERS]:
+        pointer = markdown or role
+        name = pointer.partition(".")[2] if pointer.startswith("_") else pointer
+        if not name.endswith(f".{first.parameter}"):
+            continue
+        meant = look_up(index, name.lstrip("."), names)
+        if meant is None or isinstance(meant, UnresolvedName):
+            continue
+        for hit in index.get([meant.passage]):
+            passage = _plain_or_site(hit.passage, origin).model_copy(
+                update={"coverage": first.coverage, "covered": first.covered, "pinned": first.pinned}
+            )
+            if passage.title != first.title:
+                rest = [one for one in answered.passages if one.title != passage.title]
+                return answered._replace(passages=(passage, *rest)[:_SHOWN])
+    return answered
 
 
 def _with_messages(
@@ -190,11 +221,7 @@ def _around(
         if one is not None and not isinstance(one, UnresolvedName) and "._" not in one.name
     ]
     return [
-        (
-            _at_site(hit.passage, hit.passage.data["site"], (), origin)
-            if hit.passage.kind == "parameter"
-            else _plain(hit.passage, origin)
-        ).model_copy(update={"coverage": _OF_CLASS, "pinned": True})
+        _plain_or_site(hit.passage, origin).model_copy(update={"coverage": _OF_CLASS, "pinned": True})
         for hit in index.get(list(dict.fromkeys(numbers)))
         if hit.passage.kind in {"symbol", "parameter"} and hit.passage.lead
     ]
@@ -326,6 +353,15 @@ def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...
         official=origin.official,
         deprecated=data.get("deprecated"),
         replacement=data.get("replacement"),
+    )
+
+
+def _plain_or_site(indexed: IndexedPassage, origin: Origin) -> Passage:
+    """A passage as it is, a parameter where it is documented."""
+    return (
+        _at_site(indexed, indexed.data["site"], (), origin)
+        if indexed.kind == "parameter"
+        else _plain(indexed, origin)
     )
 
 

@@ -260,3 +260,14 @@ def test_a_docstring_keeps_its_own_indentation():
 def test_a_parameter_is_described_outside_of_sections(text, name, wanted):
     """A definition list, a dash, a colon or a paragraph that marks the name as code describes a parameter."""
     assert described(text.split("\n"), name) == wanted
+
+
+@pytest.mark.req("A1")
+def test_fields_may_have_a_default_beside_the_name_and_be_of_keywords():
+    """SQLAlchemy's `:param pool_size=5:` and pytest's `:kwparam type name:`."""
+    lines = ["Make it.", "", ":param pool_size=5: how many", ":kwparam str | None match:", "    A pattern."]
+    found = parse(lines).parameters
+    assert [(one.name, one.type_text, one.default) for one in found] == [
+        ("pool_size", "", "5"),
+        ("match", "str | None", ""),
+    ]

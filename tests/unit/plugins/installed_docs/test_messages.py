@@ -45,6 +45,27 @@ BOX = {
 }
 
 
+POINTING = '''\
+"""Crates."""
+
+class Config:
+    """How crates are checked."""
+
+    strict: bool = True
+    """Whether a crate that is wet is refused by all checks, wherever they are made. Defaults to `True`."""
+
+class Crate:
+    """A crate."""
+
+    def check(self, strict: bool = None):
+        """Check the crate.
+
+        Args:
+            strict: Whether to be strict. See the [`strict` setting][crate.Config.strict] for details.
+        """
+'''
+
+
 class Context:
     """What a source is handed."""
 
@@ -256,3 +277,21 @@ def test_messages_are_bounded(read):
     assert len(list(message_passages([module], notes))) == 6_000
     assert notes == ["more than 6,000 error messages, the rest left out"]
     assert said(read, f'raise ValueError("a long message of words {"x " * 1_000}")') == []
+
+
+@pytest.mark.req("A1", "A2")
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What does strict do in crate?", "crate.Config.strict"),
+        ("What does the strict argument of Crate.check do in crate?", "crate.Crate.check"),
+    ],
+)
+def test_a_parameter_that_points_to_a_setting_comes_after_it(install, project, tmp_path, question, first):
+    """Unless the question names what takes the parameter."""
+    install("crate", {"crate/__init__.py": POINTING})
+    query = ResearchQuery(
+        framework="crate", framework_version="1.2.0", topic="t", tags=("t",), question=question
+    )
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    assert found.passages[0].symbol == first

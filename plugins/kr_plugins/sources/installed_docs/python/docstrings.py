@@ -26,7 +26,7 @@ _MARKDOWN_PARAMETERS = re.compile(
     r"^(?:\*\*|#+ *)(?:Parameters|Arguments|Args|Options):?(?:\*\*)?:?\s*$", re.IGNORECASE
 )
 _FIELD = re.compile(
-    r"^:(?:param|parameter|arg|argument|key|keyword|kwarg|attr|ivar|cvar)\s++([^:]++):(?:\s++(.*))?$"
+    r"^:(?:param|parameter|arg|argument|key|keyword|kwarg|kwparam|attr|ivar|cvar)\s++([^:]++):(?:\s++(.*))?$"
 )
 _ANY_FIELD = re.compile(r"^:[a-zA-Z][^:`]*:(?:\s|$)")
 _NAME = r"\*{0,2}[A-Za-z_][\w.\-]*+"
@@ -60,6 +60,8 @@ class DocumentedParameter(NamedTuple):
     line: int
     end: int
     """The line after its last one."""
+    default: str = ""
+    """The default that stands beside the name: `:param pool_size=5:`."""
 
 
 class CodeBlock(NamedTuple):
@@ -333,7 +335,8 @@ def _fields(lines: list[str]) -> list[DocumentedParameter]:
         while end > number + 1 and not lines[end - 1].strip():
             end -= 1
         *kind, name = field[1].replace(",", " ").split()
-        found.append(DocumentedParameter(name.partition("=")[0].strip("*\\"), " ".join(kind), number, end))
+        name, _equals, default = name.partition("=")
+        found.append(DocumentedParameter(name.strip("*\\"), " ".join(kind), number, end, default))
     return [entry._replace(type_text=entry.type_text or types.get(entry.name, "")) for entry in found]
 
 

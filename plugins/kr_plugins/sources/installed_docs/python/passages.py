@@ -69,14 +69,16 @@ class _ParameterDoc(NamedTuple):
     """Where it begins in the file; 0 where nothing is written."""
     type_text: str
     """The type that it gives; empty for none."""
+    default: str = ""
+    """The default that it gives; empty for none."""
 
     @classmethod
-    def of(cls, lines: Sequence[str], line: int, type_text: str = "") -> _ParameterDoc:
+    def of(cls, lines: Sequence[str], line: int, type_text: str = "", default: str = "") -> _ParameterDoc:
         """With the blank lines at the end left out."""
         written = list(lines)
         while written and not written[-1].strip():
             written.pop()
-        return cls(written, line, type_text)
+        return cls(written, line, type_text, default)
 
 
 class _Maker:
@@ -347,7 +349,7 @@ class _Maker:
             if parameter is None and _takes_no_other(definition):
                 continue
             lines = written.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
-            doc = _ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text)
+            doc = _ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text, entry.default)
             yield self.parameter(module, definition, naming, name, parameter, doc, prior)
         for name, parameter in signature.items():
             if parameter.doc is not None:  # a field with a docstring of its own
@@ -468,7 +470,7 @@ class _Maker:
                 "doc": body[:_MAX_TEXT],
                 "doc_line": doc.line,
                 "site": site,
-                **_declared(parameter, doc.type_text),
+                **_declared(parameter, doc),
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links.spoken_of(module, definition, parameter),
@@ -525,13 +527,17 @@ def _described(definition: Definition, name: str) -> _ParameterDoc:
     return _ParameterDoc.of(doc.lines[place[0] : place[1]], definition.doc_line + place[0])
 
 
-def _declared(parameter: Parameter | None, type_text: str) -> dict[str, Any]:
-    """What the signature says of a parameter; of one that is documented alone, only its type is known."""
+def _declared(parameter: Parameter | None, doc: _ParameterDoc) -> dict[str, Any]:
+    """What the signature says of a parameter; of one that is documented alone, what its documentation says."""
     if parameter is None:
-        return {"annotation": type_text or None, "default": None, "needed": False, "star": ""}
+        return {
+            "annotation": doc.type_text or None, "default": doc.default or None, "needed": False, "star": "",
+        }  # fmt: skip
     return {
-        "annotation": parameter.annotation or type_text or None,
-        "default": parameter.default,
+        "annotation": parameter.annotation or doc.type_text or None,
+        "default": doc.default or parameter.default
+        if parameter.default in {None, "..."}
+        else parameter.default,
         "needed": parameter.required or bool(parameter.star),
         "star": parameter.star,
     }
