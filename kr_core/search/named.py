@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
@@ -119,6 +120,7 @@ class _Resolver:
     ) -> None:
         self.index = index
         self.passages: dict[int, IndexedPassage] = {}
+        self.entries: dict[str, list[NameEntry]] = {}
         self.kind: QuestionKind = parsed.kind
         self.text = parsed.asking
         self.whole = parsed.text
@@ -158,9 +160,7 @@ class _Resolver:
             return one.name in BUILTIN_NAMES and one.role != "subject"
         if root not in sys.stdlib_module_names and root not in BUILTIN_NAMES:
             return False
-        return not any(
-            _level(entry, one.name.split("."), strong=False) for entry in self.index.named(one.last)
-        )
+        return not any(_level(entry, one.name.split("."), strong=False) for entry in self._named(one.last))
 
     # -- looking up --
 
@@ -175,7 +175,10 @@ class _Resolver:
         plain = self._plain_parameters(meant, owners)
         asked = [each for each in plain if each.identifier.role == "subject"]
         asked += [each for each in meant if self._is_asked(each, meant, owners)]
-        told = {one.name: one for one in (*self._not_taken(chosen), *self._unresolved(meant, owner))}
+        told = {
+            one.name: one
+            for one in (*islice(self._not_taken(chosen), _MOST_UNRESOLVED), *self._unresolved(meant, owner))
+        }
         return Resolution(
             tuple(_distinct(asked)),
             tuple(_distinct(each for each in (*meant, *plain) if each not in asked)),
@@ -259,9 +262,7 @@ class _Resolver:
                 or word in {"default", "value", "values", "options"}
             ):
                 continue
-            entries = [
-                each for each in self.index.named(word) if each.parameter == word and each.name in takers
-            ]
+            entries = [each for each in self._named(word) if each.parameter == word and each.name in takers]
             entry = _highest(entries)
             if entry is not None:
                 taker = takers[entry.name]
@@ -304,7 +305,7 @@ class _Resolver:
     def _matching(self, parts: Sequence[str], *, strong: bool) -> list[_Candidate]:
         return [
             _Candidate(level, entry)
-            for entry in self.index.named(parts[-1])
+            for entry in self._named(parts[-1])
             if not entry.parameter and (level := _level(entry, parts, strong=strong))
         ]
 
@@ -336,6 +337,11 @@ class _Resolver:
                 if name.isidentifier():
                     yield name
 
+    def _named(self, word: str) -> list[NameEntry]:
+        if word not in self.entries:
+            self.entries[word] = self.index.named(word)
+        return self.entries[word]
+
     def _passage(self, entry: NameEntry) -> IndexedPassage:
         if entry.passage not in self.passages:
             self.passages[entry.passage] = self.index.get([entry.passage])[0].passage
@@ -352,7 +358,7 @@ class _Resolver:
                 counted[owner] += _OWN if (owner, True) in owners else _TAKEN_OVER
         for one in symbols:  # what takes a parameter that is named
             if "." not in one.name:
-                takers = {each.name for each in self.index.named(one.name) if each.parameter}
+                takers = {each.name for each in self._named(one.name) if each.parameter}
                 counted.update(dict.fromkeys(takers, _OWN))
         return counted
 
@@ -387,18 +393,21 @@ class _Resolver:
     ) -> tuple[NameEntry | None, Identifier | None]:
         """The parameter that a name may mean, and the name of the callable that takes it."""
         owner_name, _dot, last = one.name.rpartition(".")
-        entries = [entry for entry in self.index.named(last) if entry.parameter]
+        entries = [entry for entry in self._named(last) if entry.parameter]
         if one.form == "weak":
             entries = [entry for entry in entries if entry.parameter == one.name]
         if owner_name:
             return _highest(
                 each for each in entries if _level(each, owner_name.split("."), strong=True)
             ), None
-        for rule in (self._takes, _holds, _is_called_alike):
+        for rule in range(3) if entries else ():
+            owned: dict[str, list[NameEntry]] = defaultdict(list)
+            for each in entries:
+                owned[_takers(each)[rule]].append(each)
             for other, entry in others.items():
-                owned = [each for each in entries if rule(entry, each)]
-                if owned:
-                    return _highest(owned), other
+                found = [each for name in self._takes(entry)[rule] for each in owned.get(name, ())]
+                if found:
+                    return _highest(found), other
         if not self._stands_alone(one, others, symbol):
             return None, None
         return max(entries, key=lambda each: (self._taker_named(each), each.standing), default=None), None
@@ -415,8 +424,9 @@ class _Resolver:
             return False
         return symbol is None or one.form == "keyword"
 
-    def _takes(self, symbol: NameEntry, parameter: NameEntry) -> bool:
-        return parameter.name in {symbol.name, self._passage(symbol).symbol}
+    def _takes(self, symbol: NameEntry) -> tuple[Sequence[str], ...]:
+        """The names by which a symbol may be the taker of a parameter, as `_takers` orders them."""
+        return (symbol.name, self._passage(symbol).symbol or ""), (symbol.name,), (_plain_last(symbol),)
 
     def _taker_named(self, entry: NameEntry) -> int:
         """How much of what takes a parameter the question says."""
@@ -428,7 +438,7 @@ class _Resolver:
     def _not_taken(self, chosen: dict[Identifier, NameEntry]) -> Iterator[UnresolvedName]:
         """The arguments of the question's calls that the library's callables do not take."""
         named = {one.name: entry for one, entry in chosen.items() if not self.is_foreign(one)}
-        for called, keyword in called_keywords(self.whole):
+        for called, keyword in dict.fromkeys(called_keywords(self.whole)):
             entry = named.get(called)
             if entry is None or not (self._is_top(called.partition(".")[0]) or self._names_library()):
                 continue
@@ -436,7 +446,7 @@ class _Resolver:
             if taken is None or keyword in taken:
                 continue
             if not any(
-                each.parameter == keyword and each.name == entry.name for each in self.index.named(keyword)
+                each.parameter == keyword and each.name == entry.name for each in self._named(keyword)
             ):
                 nearest = nearest_arguments(self.index, entry.name, keyword, taken)
                 yield UnresolvedName(name=f"{called}({keyword})", nearest=nearest)
@@ -524,14 +534,13 @@ def _class_in(chosen: dict[Identifier, NameEntry]) -> str:
     return next((name for name in names if name[:1].isupper()), "")
 
 
-def _holds(symbol: NameEntry, parameter: NameEntry) -> bool:
-    """Whether a parameter is one of a member's."""
-    return parameter.name.rpartition(".")[0] == symbol.name
+def _takers(parameter: NameEntry) -> tuple[str, ...]:
+    """What takes a parameter, what has that as a member, and its last name: the decorator `option` takes what the class `Option` takes."""
+    return parameter.name, parameter.name.rpartition(".")[0], _plain_last(parameter)
 
 
-def _is_called_alike(symbol: NameEntry, parameter: NameEntry) -> bool:
-    """The decorator `option` takes what the class `Option` takes."""
-    return symbol.name.rpartition(".")[2].lower() == parameter.name.rpartition(".")[2].lower()
+def _plain_last(entry: NameEntry) -> str:
+    return entry.name.rpartition(".")[2].lower()
 
 
 def _highest(entries: Iterable[NameEntry]) -> NameEntry | None:

@@ -61,6 +61,16 @@ SOURCES = {
         + "".join(f"    def m{number}(self): 'Do it.'\n" for number in range(4_500))
         + "".join(f"i{number} = _A()\n" for number in range(4_500))
     },
+    "parameters of ever other names": {
+        "__init__.py": _RUN
+        + "".join(
+            f"def f{number}({','.join(f'a{number}x{other}' for other in range(900))}): 'Do it.'\n"
+            for number in range(60)
+        )
+    },
+    "a parameter that a long paragraph marks on each line": {
+        "__init__.py": f'{_RUN}def f(a):\n    """Do it.\n\n' + "    `a`\n" * 40_000 + '    """\n'
+    },
     "replacements that are looked for among many of one name": {
         "__init__.py": _RUN
         + "".join(f"@deprecated('Use `z{n}.x` instead.')\ndef d{n}(): 'Do.'\n" for n in range(4_500)),

@@ -60,6 +60,28 @@ def test_a_member_is_that_of_the_first_base_that_has_it(bases: str, found: str) 
     assert [each.entry.name for each in resolved.subjects] == [found]
 
 
+def test_a_question_of_many_names_that_thousands_take_is_resolved_in_seconds() -> None:
+    """KR looks up each name once, and finds what takes a parameter without comparing each with each."""
+    takers = [
+        symbol(f"box.f{n}", "function")._replace(data={"what": "function", "keywords": ["q"]})
+        for n in range(20)
+    ]
+    parameters = [
+        symbol(f"box.g{n // 40}", "function")._replace(kind="parameter", parameter=f"p{n % 40}")
+        for n in range(60_000)
+    ]
+    index = build(None, [*takers, *parameters])
+    named = " ".join(f"`f{n}`" for n in range(20))
+    calls = "\n".join(f"f{n}({'p0=1,' * 190})" for n in range(20))
+    several = " ".join(f"`p{n}`" for n in range(40))
+    texts = (
+        f"What do {named} do in box?\n\n```python\n{calls}\n```",
+        f"What do {several} in {named} of box?",
+    )
+    questions = [parse_question(text) for text in texts]
+    assert quick(lambda: [resolve(index, question, ["box"]) for question in questions])
+
+
 def test_a_text_of_imports_is_searched_for_a_name_in_seconds() -> None:
     """A text that says `import` in every word is searched in linear time."""
     passage = IndexedPassage("section", "A", "import " * 57_000 + "Frobnicate", "box.md:1")

@@ -37,6 +37,9 @@ _NUMPY_ENTRY = re.compile(rf"^({_NAME}(?:\s*+,\s*+{_NAME})*+)\s*+(?::\s*+(.*))?$
 _BULLET_ENTRY = re.compile(
     rf"^[*+-]\s+(?:\*\*|``?)({_NAME}(?:(?:\*\*|``?)?\s*,\s*(?:\*\*|``?)?{_NAME})*)(?:\*\*|``?)\s*+(?:[-:–—]++\s*+)?(.*)$"
 )
+_MARKED_NAME = r"[*+-]?\s*(?:\*\*|\*|``?)?(\w++)(?:\*\*|\*|``?)?"
+_HEADED = re.compile(rf"{_MARKED_NAME}\s*(?:(?:--?|[–—:])\s+\S.*|:?)$")
+_ALONE = re.compile(rf"{_MARKED_NAME}:?")
 _UNDERLINE = re.compile(r"^([-=~^\"'`#*+])\1{2,}\s*$")
 _DIRECTIVE_CODE = re.compile(r"^\.\. (?:code-block|sourcecode|code|ipython|testcode|plot)::")
 _DIRECTIVE = re.compile(r"^\.\. [\w-]+::")
@@ -270,18 +273,20 @@ def described(lines: Sequence[str], name: str) -> tuple[int, int] | None:
     Three ways are met: the name alone on a line with indented text below it, the name before a dash or colon, and a
     paragraph that marks the name as code.
     """
-    quoted = rf"(?:\*\*|\*|``?)?{re.escape(name)}(?:\*\*|\*|``?)?"
-    headed = re.compile(rf"[*+-]?\s*{quoted}\s*(?:(?:--?|[–—:])\s+\S.*|:?)$")
-    marked = re.compile(rf"(?:\*|`){re.escape(name)}(?:\*|`)")
+    if not any(name in line for line in lines):
+        return None
     for number, line in enumerate(lines):
         stripped = line.strip()
-        if name not in stripped or not headed.match(stripped):
+        headed = _HEADED.match(stripped) if name in stripped else None
+        if headed is None or headed[1] != name:
             continue
         end = _block_end(lines, number)
-        if end > number + 1 or not re.fullmatch(rf"[*+-]?\s*{quoted}:?", stripped):
+        if end > number + 1 or not _ALONE.fullmatch(stripped):
             return number, end
+    marked = tuple(f"{before}{name}{after}" for before in "*`" for after in "*`")
+    end = 0
     for number, line in enumerate(lines):
-        if marked.search(line):
+        if number >= end and name in line and any(mark in line for mark in marked):
             start, end = _paragraph(lines, number)
             if sum(map(len, lines[start:end])) <= _MAX_PARAGRAPH:
                 return start, end
