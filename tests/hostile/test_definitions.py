@@ -65,7 +65,7 @@ SOURCES = {
         "__init__.py": _RUN
         + "".join(
             f"def f{number}({','.join(f'a{number}x{other}' for other in range(900))}): 'Do it.'\n"
-            for number in range(60)
+            for number in range(100)
         )
     },
     "a parameter that a long paragraph marks on each line": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.req("Z8")
 
 _SECONDS = 30.0
 """Of processor time; what was mended took minutes, and some of it for ever."""
+_MOST_MEMORY = 60_000_000
 _RUN = "export declare function run(a: string): void;\n"
 _DEF = "def run(a):\n    'Run it as fast as it goes.'\n"
 
@@ -95,6 +97,23 @@ DECLARATIONS = {
         "index.d.ts": "".join(f"interface B{number} extends {_BASES} {{}}\n" for number in range(40))
         + f"export declare const box: B0;\n{_RUN}"
     },
+    "a type of many members with many subtypes": {
+        "index.d.ts": f"{_RUN}interface B {{\n"
+        + "".join(f" m{number}(): void;\n" for number in range(7_000))
+        + "}\n"
+        + "".join(f"export interface C{number} extends B {{}}\n" for number in range(7_000))
+    },
+    "a type that many extend is declared many times": {
+        "index.d.ts": _RUN
+        + "".join(f"interface B {{ /** It. */ m{number}: 1 }}\n" for number in range(7_000))
+        + "".join(f"export interface A extends B {{ x{number}: 1 }}\n" for number in range(7_000))
+    },
+    "a type of many types with many subtypes": {
+        "index.d.ts": _RUN
+        + "".join(f"type B{number} = {{ m{number}(): void; }};\n" for number in range(4_000))
+        + f"type W = {' & '.join(f'B{number}' for number in range(4_000))};\n"
+        + "".join(f"export type C{number} = {{}} & W;\n" for number in range(4_000))
+    },
 }
 
 
@@ -104,6 +123,31 @@ def test_declarations_are_read_in_seconds(kind: str, tmp_path: Path) -> None:
     npm(tmp_path, {"index.d.ts": "export declare const z: 1;\n"}, "large", more=["x" * 90] * 20_000)
     symbols, _notes = read(npm(tmp_path, DECLARATIONS[kind]))
     assert "run" in symbols
+
+
+_LONG = "word " * 40_000
+_MEMBERS = "".join(f" m{number}(): void;\n" for number in range(600))
+_SUBTYPES = "".join(f"export interface B{number} extends A {{}}\n" for number in range(600))
+REPEATED = {
+    "what a type says, with each of its members": f"/** {_LONG} */\nexport interface A {{\n{_MEMBERS}}}\n",
+    "what a member says, with each subtype": f"interface A {{ /** {_LONG} */ m(): void }}\n{_SUBTYPES}",
+    "what a member takes, with each subtype": f"interface A {{ m(a: '{_LONG}'): void }}\n{_SUBTYPES}",
+    "a name, with each of its members": f"export interface {'A' * 200_000} {{\n{_MEMBERS}}}\n",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(REPEATED))
+def test_what_declarations_repeat_is_short(kind: str, tmp_path: Path) -> None:
+    """A text that is kept with many passages does not multiply with them."""
+    material = npm(tmp_path, {"index.d.ts": _RUN + REPEATED[kind]})
+    tracemalloc.start()
+    try:
+        symbols, _notes = read(material)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "run" in symbols
+    assert peak < _MOST_MEMORY
 
 
 _STARRED = "".join(f"from .m{number} import *\n" for number in range(12))

@@ -68,7 +68,7 @@ def test_a_question_of_many_names_that_thousands_take_is_resolved_in_seconds() -
     ]
     parameters = [
         symbol(f"box.g{n // 40}", "function")._replace(kind="parameter", parameter=f"p{n % 40}")
-        for n in range(60_000)
+        for n in range(80_000)
     ]
     index = build(None, [*takers, *parameters])
     named = " ".join(f"`f{n}`" for n in range(20))

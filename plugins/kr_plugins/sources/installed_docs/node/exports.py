@@ -28,7 +28,7 @@ _LARGEST = 3_000_000
 _MOST_BYTES = 12_000_000
 _MAX_FILES = 4000
 _MAX_STEPS = 16
-_MOST_STEPS = 2_000_000
+_MOST_STEPS = 500_000
 """The limit of steps from name to name and file to file; large packages need some 100,000."""
 _CHECKED_STEPS = 1_000
 _MAX_PACKAGES = 500

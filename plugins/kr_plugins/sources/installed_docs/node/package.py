@@ -22,6 +22,7 @@ _CONDITIONS = ("types", "import", "module", "node", "default", "require", "brows
 _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 _DEEPEST = 6
 _MAX_ENTRIES = 60
+_LONGEST_NAME = 300
 _README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
 _LARGEST_README = 1_000_000
 LARGEST_JSON = 2_000_000
@@ -46,7 +47,8 @@ class NodePackage(NamedTuple):
     def data_name(self) -> str:
         """The name that the package gives itself; another than its folder's where an alias installed it."""
         name = self.data.get("name")
-        return name if isinstance(name, str) and _NAME.fullmatch(name) else self.name
+        is_name = isinstance(name, str) and len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+        return str(name) if is_name else self.name
 
 
 def read_package(name: str, folder: Path, within: Sequence[Path] | None = None) -> NodePackage | None:
@@ -56,7 +58,8 @@ def read_package(name: str, folder: Path, within: Sequence[Path] | None = None) 
     except (OSError, ValueError, RecursionError):
         return None
     version = data.get("version") if isinstance(data, dict) else None
-    return NodePackage(name, version, folder, data, within) if isinstance(version, str) else None
+    is_version = isinstance(version, str) and len(version) <= _LONGEST_NAME
+    return NodePackage(name, version, folder, data, within) if is_version else None
 
 
 def find_package(name: str, folder: Path, within: Sequence[Path] | None = None) -> NodePackage | None:
@@ -136,7 +139,7 @@ def entries(package: NodePackage) -> Iterator[tuple[str, Path]]:
         yield "", found
     count = 0
     for key, value in subpaths:
-        if "*" in key or count >= _MAX_ENTRIES:
+        if "*" in key or len(key) > _LONGEST_NAME or count >= _MAX_ENTRIES:
             continue
         path = next(
             (path for target in _targets(value) if (path := _declares(package.folder, target)) is not None),

@@ -47,6 +47,12 @@ _SPOKEN = {
 _CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
 _LONGEST_TYPE = 400
 _MAJOR = re.compile(r"v(\d{1,4})(?![\w.])")
+_MOST_TAKEN_OVER = 50_000
+"""Types and members that the types of one package take over from those that nothing exports; a long member counts more."""
+_LONG_MEMBER = 200
+_LONGEST_NAME = 300
+_LONGEST_SIGNATURE = 5_000
+_MAX_CONTEXT = 300
 _WORD = re.compile(r"[\w$]+")
 _LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
 _ABOUT_OTHERS = re.compile(
@@ -109,6 +115,7 @@ class PassageMaker:
         self.mentions = self._count_mentions()
         self.instances = self._find_instances()
         self.made: set[tuple[str, str, int]] = set()
+        self.taken_over = 0
 
     def all(self) -> Iterator[IndexedPassage]:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
@@ -202,7 +209,8 @@ class PassageMaker:
         self, scope: _Scope, name: str, declarations: Iterable[Declaration], aliases: Sequence[str]
     ) -> Iterator[IndexedPassage]:
         """The passages of what has one name; of overloads those that say something of their own."""
-        listed = [one for one in declarations if not (one.comment and one.comment.hidden)]
+        is_short = len(name) <= _LONGEST_NAME
+        listed = [one for one in declarations if is_short and not (one.comment and one.comment.hidden)]
         told = [one for one in listed if one.comment and one.comment.prose]
         shown = told or [one for one in listed if one.kind != "namespace"][:1]
         said = self.deprecation(listed)
@@ -236,13 +244,17 @@ class PassageMaker:
         """What a type is made of and nothing exports by a name of its own: its members are then the type's."""
         made_of = (*one.bases, *([one.type_name] if one.type_name else []))
         waiting, seen = [(file, base, 0) for base in made_of], {(file.path, one.line)}
-        while waiting:
+        while waiting and self.taken_over <= _MOST_TAKEN_OVER:
             here, name, depth = waiting.pop(0)
             known = self.exports.local(here, name)
-            if known is None or known.key in self.named | seen or depth > _DEEPEST:
+            self.taken_over += 1
+            if known is None or known.key in self.named or known.key in seen or depth > _DEEPEST:
                 continue
             seen.add(known.key)
             for declaration in known.declarations:
+                self.taken_over += sum(map(_size, declaration.members))
+                if self.taken_over > _MOST_TAKEN_OVER:
+                    return
                 if declaration.kind in {"class", "interface", "type"}:
                     yield known.file, declaration
                     waiting += [(known.file, base, depth + 1) for base in declaration.bases]
@@ -253,7 +265,8 @@ class PassageMaker:
         """The methods of a class or interface, and those properties that are documented; `owner` may inherit them."""
         called = self.instances.get((scope.file.locator, declaring.line), [])[:4]
         told = owner.comment or declaring.comment
-        inside = scope._replace(context=docstrings.lead([line.text for line in told.prose]) if told else "")
+        context = docstrings.lead([line.text for line in told.prose])[:_MAX_CONTEXT] if told else ""
+        inside = scope._replace(context=context)
         groups: dict[str, list[Declaration]] = {}
         for one in declaring.members:
             if one.name != "constructor" and (one.kind == "function" or one.comment or _is_called(one)):
@@ -502,4 +515,13 @@ def _within(names: Iterable[str], member: str) -> tuple[str, ...]:
 
 def _shortened(signature: str) -> str:
     lines = signature.split("\n")
-    return "\n".join(lines[:_LONG_SIGNATURE])
+    return "\n".join(lines[:_LONG_SIGNATURE])[:_LONGEST_SIGNATURE]
+
+
+def _size(member: Declaration) -> int:
+    """1, and more for a member of many characters."""
+    comment = member.comment or tsdoc.TSDocComment()
+    parts = [comment.prose, comment.deprecation, *(lines for _name, lines in comment.parameters)]
+    parts += [example.lines for example in comment.examples]
+    said = sum(len(line.text) for lines in parts for line in lines)
+    return 1 + (len(member.signature) + said) // _LONG_MEMBER
