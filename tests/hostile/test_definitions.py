@@ -61,6 +61,17 @@ SOURCES = {
         + "".join(f"    def m{number}(self): 'Do it.'\n" for number in range(4_500))
         + "".join(f"i{number} = _A()\n" for number in range(4_500))
     },
+    "packages that look for many names in each other": {
+        "__init__.py": f"{_RUN}{_STARS}from box.z import *\nfrom box.y import *\n",
+        "z.py": f"__all__ = {[f'n{number}' for number in range(9_000)]}\n",
+        "y.py": "".join(f"n{number} = 1\n" for number in range(9_000)),
+        **{f"m{number}/__init__.py": f"{_STARS}from box.z import *\n" for number in range(60)},
+    },
+    "files of Cython that many modules include": {
+        "__init__.py": _RUN,
+        **{f"m{n}.pyx": "".join(f'include "x{k}.pxi"\n' for k in range(20)) for n in range(200)},
+        **{f"x{k}.pxi": "".join(f"def f{k}x{n}(a): 'Do it.'\n" for n in range(300)) for k in range(20)},
+    },
     "parameters of ever other names": {
         "__init__.py": _RUN
         + "".join(

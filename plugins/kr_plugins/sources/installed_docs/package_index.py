@@ -13,6 +13,7 @@ import json
 import os
 import sqlite3
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
-READER_FORMAT = 34
+READER_FORMAT = 35
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -242,6 +243,7 @@ def _read(
     files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
     modules: dict[str, Module] = {}
     notes: list[str] = []
+    including: Counter[Path] = Counter()
     left = MOST_BYTES
     for number, (file, name) in enumerate(files):
         check()
@@ -254,9 +256,8 @@ def _read(
             notes.append(f"{material.label}: {said}")
             break
         try:
-            modules[name] = read_module(
-                file, name, file.relative_to(material.base).as_posix(), material.within
-            )
+            path = file.relative_to(material.base).as_posix()
+            modules[name] = read_module(file, name, path, material.within, including)
         except Unreadable as reason:
             notes.append(str(reason))
     for definition in [one for module in modules.values() for one in module.added]:

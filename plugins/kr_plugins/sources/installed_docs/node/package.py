@@ -58,8 +58,9 @@ def read_package(name: str, folder: Path, within: Sequence[Path] | None = None) 
     except (OSError, ValueError, RecursionError):
         return None
     version = data.get("version") if isinstance(data, dict) else None
-    is_version = isinstance(version, str) and len(version) <= _LONGEST_NAME
-    return NodePackage(name, version, folder, data, within) if is_version else None
+    if not isinstance(version, str) or len(version) > _LONGEST_NAME:
+        return None
+    return NodePackage(name, version, folder, data, within)
 
 
 def find_package(name: str, folder: Path, within: Sequence[Path] | None = None) -> NodePackage | None:

@@ -12,7 +12,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -45,6 +45,8 @@ _TRANSPARENT = frozenset(
 _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
+_MOST_INCLUDING = 8
+"""Modules that include one file; KR reads it for no more of them."""
 MAX_BYTES = 2_000_000
 """A larger file is generated data without documentation; KR skips and notes it. A syntax tree may take a thousand times as
 many bytes.
@@ -59,7 +61,13 @@ class Unreadable(Exception):  # noqa: N818  it names the state of the file
     """A file that cannot be read as Python; the text says why."""
 
 
-def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None = None) -> Module:
+def read_module(
+    file: Path,
+    name: str,
+    path: str,
+    within: Sequence[Path] | None = None,
+    including: Counter[Path] | None = None,
+) -> Module:
     """Read one file.
 
     Args:
@@ -67,6 +75,7 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
         name: of the module, dotted.
         path: of the file, as it is cited.
         within: the folders in one of which it must really lie; anywhere if not given.
+        including: how many modules include each file (of Cython); KR adds to it.
 
     Raises:
         Unreadable: it is too large, not text, does not parse, or lies elsewhere.
@@ -90,11 +99,14 @@ def read_module(file: Path, name: str, path: str, within: Sequence[Path] | None 
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
         raise Unreadable(f"{path}: does not parse ({type(error).__name__})") from error
     if file.suffix == ".pyx":
+        counted = Counter[Path]() if including is None else including
         for included in list(dict.fromkeys(_INCLUDED.findall(text)))[:_MAX_INCLUDED]:
+            beside = file.with_name(included)
+            counted[beside] += 1
+            if counted[beside] > _MOST_INCLUDING:
+                continue
             with suppress(Unreadable):
-                more = read_module(
-                    file.with_name(included), name, Path(path).with_name(included).as_posix(), within
-                )
+                more = read_module(beside, name, Path(path).with_name(included).as_posix(), within)
                 reader.module.definitions = {**more.definitions, **reader.module.definitions}
     return reader.module
 

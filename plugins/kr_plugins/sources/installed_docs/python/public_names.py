@@ -198,11 +198,18 @@ class PublicNames:
         if name in module.imports:
             source, imported = module.imports[name]
             return None if imported is None else self._lookup(source, imported, depth + 1, seen)
+        return self._lookup_starred(module_name, name, depth, seen) if depth < _MAX_STEPS else None
+
+    def _lookup_starred(
+        self, module_name: str, name: str, depth: int, seen: set[tuple[str, str]]
+    ) -> Definition | None:
         for star in self._sources[module_name]:
-            if name in self._starred(star):
-                found_there = self._lookup(star, name, depth + 1, seen)
-                if found_there is not None:
-                    return found_there
+            if len(seen) >= _MOST_PLACES:
+                return None
+            if (star, name) not in seen and name in self._starred(star):
+                found = self._lookup(star, name, depth + 1, seen)
+                if found is not None:
+                    return found
         return None
 
     def _pointed_to(
