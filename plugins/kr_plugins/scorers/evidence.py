@@ -35,7 +35,7 @@ HIGH, MEDIUM = 80, 50
 WEIGHTS = Path(__file__).with_name("evidence.json")
 _FITTED_ON = "pkg:"
 """The addresses of packages, whose documentation the model was fitted on."""
-_LIKELY, _SURE = 0.55, 0.83
+_LIKELY, _SURE = 0.55, 0.86
 _LITTLE = 0.3
 """A passage that the question does not name and that covers less of it is never `medium`."""
 _NO_LIMIT = 100
@@ -111,7 +111,7 @@ def _by_coverage(coverage: float, *, code: bool) -> int:
 
 
 def as_score(probability: float) -> int:
-    """The score of a probability: `medium` begins at 0.55 and `high` at 0.83, so that of all `high` answers nine in ten are right."""
+    """The score of a probability: `medium` begins at 0.55 and `high` at 0.86, so that of all `high` answers nine in ten are right."""
     steps = ((0.0, 0), (_LIKELY, MEDIUM), (_SURE, HIGH), (1.0, 100))
     for (low, start), (high, end) in itertools.pairwise(steps):
         if probability < high:
