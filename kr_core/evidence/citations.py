@@ -20,6 +20,7 @@ _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
 _ROLE = re.compile(
     r"(?::[\w:+.-]{1,100}:|\{[a-z][\w:+.-]{0,60}\})`[~!.]?(?:_\w{1,60}\.)?([^`<\s]*+(?:\s++[^`<\s]++)*+(?:\s*+(?=`))?)(?:\s*+<[^`>]*+>)?`"
 )
+_PEP = re.compile(r":pep:`(\d{1,5})`", re.IGNORECASE)
 _INLINE_TAG = re.compile(
     r"\{@(?:link|linkcode|linkplain|code|inheritDoc)\s++([^{}|\s]++)(?:\s*+\|?\s*+([^{}]*+))?\}"
 )
@@ -42,7 +43,7 @@ def folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
-    text = _ROLE.sub(r"`\1`", text)
+    text = _ROLE.sub(r"`\1`", _PEP.sub(r"PEP \1", text))
     text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
     text = _REFERENCE.sub(r"\1", text)
     text = _MARKDOWN_LINK.sub(r"\1", text)

@@ -289,6 +289,8 @@ class _Composer:
         if head is None:
             return self.section(part, runs, whole=not is_other)
         self.said += runs
+        if not runs and deprecated:
+            return deprecated
         if not runs:
             anchor = passage.signature or passage.text
             named = self.claim(part, head.text, head.slots, [anchor.split("\n")[0]])

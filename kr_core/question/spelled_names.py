@@ -31,7 +31,7 @@ _STRENGTH = {
 }
 _ASKED = frozenset({"pair", "use", "what"})
 _PLACES = {"prose": 0, "traceback": 1, "code": 2}
-_TOKEN = re.compile(r"(?<![\w.@/\\$-])[^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+")
+_TOKEN = re.compile(r"(?:(?<![\w.@/\\$-])|(?<=[\s`'\"(]\.))[^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+")
 _TICKED = re.compile(r"(?<!`)(`{1,2})([^`\n]{1,200}+)\1(?!`)")
 _IS_NAME = re.compile(r"@?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)(\(\s*+(?:\.\.\.)?\s*+\)|\s*+=)?")
 _QUOTED = re.compile(r"(?<!\w)(['\"‘“])([^\W\d][\w.]{1,80}+)['\"’”](?!\w)")
@@ -93,6 +93,8 @@ class _Spelled(NamedTuple):
     form: Form
     place: Place
     at: int
+    is_member: bool = False
+    """It is spelled with a dot before it: `.dict()`."""
 
 
 def identifiers_of(pasted: Pasted, asking: str, kinds: Sequence[QuestionKind]) -> tuple[Identifier, ...]:
@@ -131,7 +133,12 @@ def _keep(found: dict[str, _Spelled], spelled: _Spelled) -> None:
 def _role(one: _Spelled, cue: str, kinds: Sequence[QuestionKind], *, alone: bool) -> Role:
     """Whether a question of these kinds asks about a name."""
     kind = kinds[0]
-    if one.name in BUILTIN_NAMES and (cue not in _ASKED or not _is_callable(one.name)) and cue != "of":
+    if (
+        one.name in BUILTIN_NAMES
+        and not one.is_member
+        and (cue not in _ASKED or not _is_callable(one.name))
+        and cue != "of"
+    ):
         return "ignored"
     if cue == "message":
         return "subject"
@@ -178,7 +185,8 @@ def _spelled(text: str, place: Place) -> Iterator[_Spelled]:
         if form is None and place == "prose" and _is_capital(plain, token):
             form = "weak"
         if form is not None:
-            yield _Spelled(name, form, place, token.start())
+            is_member = plain[max(0, token.start() - 1) : token.start()] == "."
+            yield _Spelled(name, form, place, token.start(), is_member)
 
 
 def _in_ticks(content: str, at: int) -> Iterator[_Spelled]:

@@ -465,6 +465,17 @@ def test_two_functions_that_begin_alike_are_told_apart_by_what_only_one_says():
     ]
 
 
+@pytest.mark.req("A3")
+def test_a_parameter_beside_the_first_passage_keeps_the_sentence_that_turns_it_round():
+    """However little that sentence shares with the question."""
+    filler = "Some people paint it in bright colours and keep it in the yard for years. " * 5
+    doc = f"How often a lid is tried again. Never for things that are wet. {filler}"
+    lid = parameter("box.put", "lid", "lid=0", doc, default="0", pinned=True)
+    wait = parameter("box.put", "wait", "wait=WAIT", "Seconds to wait.", pinned=True)
+    texts = said("What is the difference between lid and wait in box.put?", wait, lid)
+    assert "Never for things that are wet." in " ".join(texts)
+
+
 @pytest.mark.req("A2")
 def test_two_methods_of_one_name_are_compared_and_not_the_class_of_one():
     first, second = (symbol(name, "def put():", doc, pinned=True) for name, doc in (("box.put", "Put once."), ("box.Box.put", "Put often.")))  # fmt: skip

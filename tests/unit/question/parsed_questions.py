@@ -90,6 +90,8 @@ error | requests.get. SSLError. | | requests.get raises SSLError, what do I do?
 error | bs4.exceptions.FeatureNotFound. | | bs4.exceptions.FeatureNotFound: Couldn't find a tree builder with the features you requested: lxml. Do you need to install a parser library?
 error | werkzeug.routing.exceptions.BuildError. auth.login. | | werkzeug.routing.exceptions.BuildError: Could not build url for endpoint 'login'. Did you mean 'auth.login' instead?
 replacement | DataFrame+ applymap+ AttributeError- | | AttributeError: 'DataFrame' object has no attribute 'applymap'. What happened to applymap in pandas?
+replacement | parse_obj+ dict+ | 2 | what replaced parse_obj and .dict() in pydantic 2?
+how_to | | | How do I read a .csv file from .NET?
 error | `yaml.load`. TypeError- Loader+ | | `yaml.load` fails with TypeError: load() missing 1 required positional argument: 'Loader'
 error | BaseSettings+ ImportError- | | ImportError: cannot import name 'BaseSettings' from 'pydantic'
 how_to | MissingGreenlet. | | Why do I get MissingGreenlet?
