@@ -35,7 +35,7 @@ _CUES: dict[QuestionKind, str] = {
 }
 _TURNS = re.compile(
     r"\binstead\b|\bdeprecated\b|\blegacy\b|\bunsafe\b|\binsecure\b|\bmust not\b|\bdo not use\b|\bdon't use\b|\bnever use\b"
-    r"|\bonly if\b|\bexcept(?! (?:block|clause|statement))\b|\bnot recommended\b|\bwarning\b|\bdiscouraged\b|\bno effect\b"
+    r"|\bonly (?:if|applies)\b|\bappl(?:ies|y) only\b|\bexcept(?! (?:block|clause|statement))\b|\bnot recommended\b|\bwarning\b|\bdiscouraged\b|\bno effect\b"
     r"|\bsecur(?:e|ity)\b|\barbitrary code\b|\bmalicious\b|\buntrusted\b|\bnot safe\b|\bvulnerab\w+\b",
     re.IGNORECASE,
 )

@@ -90,7 +90,9 @@ def window(
     chosen |= _that_fit(all_sentences, worth, runs, chosen, (budget, _BEYOND if first else 0))
     if not chosen:
         chosen |= _opening(all_sentences, budget)
-    chosen |= set(_turning(all_sentences, worth, chosen, 0.0 if first or passage.parameter else far))
+    chosen |= set(
+        _turning(all_sentences, worth, chosen, -1.0 if passage.parameter else 0.0 if first else far)
+    )
     chosen |= _leaned_on(all_sentences, chosen)
     chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))

@@ -469,11 +469,11 @@ def test_two_functions_that_begin_alike_are_told_apart_by_what_only_one_says():
 def test_a_parameter_beside_the_first_passage_keeps_the_sentence_that_turns_it_round():
     """However little that sentence shares with the question."""
     filler = "Some people paint it in bright colours and keep it in the yard for years. " * 5
-    doc = f"How often a lid is tried again. Never for things that are wet. {filler}"
+    doc = f"How often a lid is tried again. {filler}This applies only to what is wet. {filler}"
     lid = parameter("box.put", "lid", "lid=0", doc, default="0", pinned=True)
     wait = parameter("box.put", "wait", "wait=WAIT", "Seconds to wait.", pinned=True)
     texts = said("What is the difference between lid and wait in box.put?", wait, lid)
-    assert "Never for things that are wet." in " ".join(texts)
+    assert "This applies only to what is wet." in " ".join(texts)
 
 
 @pytest.mark.req("A2")
