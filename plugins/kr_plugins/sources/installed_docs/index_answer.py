@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Resolved
 
 _SHOWN = 8
+_BY_WORDS_ALONE = "pkg:npm/"
+"""The table of word vectors was made from Python packages: sections of a README came first that were farther off."""
 _SHORT = 400
 """A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
 _PINNED = 4
@@ -124,7 +126,8 @@ def answer(
     ]
     pins += _called(index, named, parsed)
     near = frozenset(one.entry.name for one in named.context)
-    focus = Focus(modules, pins, near, versions, by_meaning=not pins and not near)
+    by_meaning = not pins and not near and not origin.url.startswith(_BY_WORDS_ALONE)
+    focus = Focus(modules, pins, near, versions, by_meaning=by_meaning)
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)
