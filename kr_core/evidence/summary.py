@@ -34,7 +34,7 @@ _TWO_SUBJECTS = (330, 330, 200)
 _OWN = 400
 """Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
-_IN_DOUBT = (330, 250, 250)
+_IN_DOUBT = (260, 200, 150, 150)
 """Characters of each block: the passages of the second to the fourth place often hold the fact."""
 _BESIDE = 200
 """Characters of a passage beside the first one."""
@@ -69,7 +69,7 @@ def compose(
         findings: (source, finding) in the order in which the sources were asked.
         notices: sentences that say what the passages do not answer; they come first.
         found: whether the passages are about the question; if not, at most two are shown as places to look.
-        in_doubt: whether the passages may not answer; then at most three are shown as they are, without a sentence that
+        in_doubt: whether the passages may not answer; then at most four are shown as they are, without a sentence that
             answers, and only code of the first one's own.
         prose: what a language model has written from these passages, numbered from 1 in this order. What they do not bear
             out is dropped; where nothing is left of it, the answer is composed by rule.
@@ -141,12 +141,18 @@ class _Composer:
         """The closest passages as they are: nothing of them reads as the answer."""
         parts = self.in_order()
         first, *others = parts
-        summary = [*self.notices, *self.blocks([first], _IN_DOUBT[:1]), *self.telling(first, _NEAR_UNSURE)]
+        sure = first.passage.pinned or first.passage.coverage >= COVERED
+        budgets = _IN_DOUBT
+        summary = [*self.notices, *self.blocks([first], budgets[:1])]
+        code_after = len(summary)
+        summary += self.telling(first, _NEAR_UNSURE)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
-        summary += self.blocks(others, _IN_DOUBT[1:])
+        summary += self.blocks(others, budgets[1:])
         own = [one for one in first.support if one.symbol and one.symbol == first.passage.symbol]
         example = self.example(first, own)
-        return self.drafted(summary, example, len(summary), details(parts, self.citer), ())
+        return self.drafted(
+            summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
+        )
 
     def drafted(
         self,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _MISSING_MATTERS = 0.5
 """Up to this coverage, the answer starts with the words that the documentation does not have."""
+_NOT_ABOUT = 0.1
+"""A first passage that covers no more of the question is about something else."""
 _NOTHING_FITS = 9
 """Below this score nothing of an answer fits: of the tuning questions no answerable one has less."""
 _UNRESOLVED = 2
@@ -81,9 +83,7 @@ def told_with_doubt(
     found = _is_about(findings) and score.score >= _NOTHING_FITS
     subject, unknown = _subject(query, findings), _says_nothing_of(findings)
     if found:
-        reason = f", since {subject} {unknown}" if unknown else ""
-        place = "" if unknown else f" in {subject}"
-        opening = f"KR is not sure that this answers the question{reason}; this comes closest{place}:"
+        opening = "KR is not sure of this; closest:"
     else:
         reason = f", which {unknown}" if unknown else ""
         opening = f"KR found no answer in {subject}{reason}; this comes closest:"
@@ -95,12 +95,15 @@ def told_with_doubt(
         after = draft.code_after + len(said) + len(kept) - len(draft.summary)
         return draft.model_copy(update={"summary": (*said, *kept), "code_after": after})
     doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
+    if found and unknown:
+        missing = Claim(text=f"The documentation of {subject} {unknown}.")
+        doubtful = doubtful.model_copy(update={"summary": (*doubtful.summary, missing)})
     return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})
 
 
 def _is_about(findings: Sequence[tuple[str, Finding]]) -> bool:
     """Whether the passages are about the question."""
-    return _is_pinned(findings) or answered(findings).coverage >= PARTLY
+    return _is_pinned(findings) or answered(findings).coverage > _NOT_ABOUT
 
 
 def _is_pinned(findings: Sequence[tuple[str, Finding]]) -> bool:

@@ -211,6 +211,7 @@ def test_evidence_nested_without_end_is_none(clone):
     evidence.write_text("[" * _DEEP + "]" * _DEEP)
     done = kr(clone, *QUESTION)
     assert (done.code, "Traceback" in done.err) == (0, False)
+    evidence.write_text("[" * _DEEP + "]" * _DEEP)  # a weak answer was researched and written again
     (report,) = (clone / "knowledge-base/frameworks").rglob("*.md")
     done = kr(clone, "verify", os.fspath(report))
     assert (done.code, "cannot be verified" in done.err) == (2, True)

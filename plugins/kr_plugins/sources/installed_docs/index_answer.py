@@ -387,7 +387,9 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         parameters=tuple((name, default) for name, default in data.get("parameters", ())),
         also=tuple(data.get("also", ())),
         aliases=tuple(data.get("aliases", ())),
-        code=indexed.code,
+        code=(data["raised"],)
+        if data.get("raised")
+        else indexed.code,  # what raises an error is no example of use
         version=data.get("version", origin.version),
         official=origin.official,
         deprecated=data.get("deprecated"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
 
-READER_FORMAT = 35
+READER_FORMAT = 37
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party

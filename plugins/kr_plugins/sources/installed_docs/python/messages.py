@@ -86,12 +86,12 @@ def message_passages(modules: Iterable[Module], notes: list[str]) -> Iterator[In
                 text=f"{message.text}\n\n{message.code}" if message.code else message.text,
                 locator=f"{module.path}:{message.line}",
                 lead=message.text,
-                code=(message.code,) if message.code else (),
+                prose=message.text,
                 prior=0.1,
                 data={
                     "kind": "section", "what": "message", "message": True, "error": message.error,
                     "lines": [[0, message.line], *([[after, message.code_line]] if message.code else [])],
-                    "module": module.name, "where": message.where,
+                    "module": module.name, "where": message.where, "raised": message.code,
                 },
             )  # fmt: skip
 
