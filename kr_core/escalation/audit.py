@@ -25,7 +25,7 @@ _PAGE = 1000
 _SHOWN = 200
 _SHORTENED = re.compile(r"\n\n\[Shortened: .* in the log, exchange (\S+)\]\Z")
 _STATES = {"open", "notified", "resolved", "expired", "superseded"}
-_TODO = "compare it with `kr log` and `kr inbox show --json`; what counts is the log"
+_HINT = "compare it with `kr log` and `kr inbox show --json`; what counts is the log"
 
 
 class _LoggedCases:
@@ -91,7 +91,7 @@ def flaws(journal: Journal) -> list[Issue]:
         return [Issue("unreadable", "cases", said, "restore the journal from a backup")]
     kept = {name: case for name, case in under.items() if case.request.id == name}
     found = [
-        Issue("altered", name, f"what is kept under it is {case.request.id}", _TODO)
+        Issue("altered", name, f"what is kept under it is {case.request.id}", _HINT)
         for name, case in under.items()
         if name not in kept
     ]
@@ -100,13 +100,13 @@ def flaws(journal: Journal) -> list[Issue]:
     missing = [
         name for name in told.opened if name not in keys and journal.document("escalation", name) is None
     ]
-    found += [Issue("missing", name, "the record has it, and it is not kept", _TODO) for name in missing]
+    found += [Issue("missing", name, "the record has it, and it is not kept", _HINT) for name in missing]
     for name, case in kept.items():
         if name in missing:
             continue
         differs = next(_differing(journal, case, told), None)
         if differs is not None and cases.get(name).version == case.version:  # else it was changed meanwhile
-            found.append(Issue("altered", name, differs, _TODO))
+            found.append(Issue("altered", name, differs, _HINT))
     return found
 
 

@@ -142,12 +142,11 @@ class _Composer:
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        budgets = _IN_DOUBT
-        summary = [*self.notices, *self.blocks([first], budgets[:1])]
+        summary = [*self.notices, *self.blocks([first], _IN_DOUBT[:1])]
         code_after = len(summary)
         summary += self.telling(first, _NEAR_UNSURE)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
-        summary += self.blocks(others, budgets[1:])
+        summary += self.blocks(others, _IN_DOUBT[1:])
         own = [one for one in first.support if one.symbol and one.symbol == first.passage.symbol]
         example = self.example(first, own)
         return self.drafted(
@@ -252,7 +251,7 @@ class _Composer:
 
         Args:
             others: passages beside the first one.
-            claims: what is said so far.
+            claims: the sentences of the answer up to here.
             answered: whether a sentence answers in the question's kind.
         """
         told = stems(" ".join(claim.text for claim in claims)) | self.library

@@ -219,7 +219,7 @@ def telling_parameters(
 def _near(ranked: list[RankedPassage], terms: Sequence[Term], weights: Weights) -> list[RankedPassage]:
     """The passages, with more for those whose first sentence is near the question in meaning.
 
-    A parameter is no farther than what takes it where the question says the names of both.
+    Where a question says the names of both a parameter and its callable, the nearer of the two counts for the parameter.
     """
     from kr_core.search.first_sentences import nearness
 

@@ -36,7 +36,7 @@ _LIFT = 128
 """What is added to each number of a row in the file, and stands behind it among the digits, so that sums know it."""
 _MAX_DIGITS = 20_000
 """Words whose numbers are remembered: about 12 MB."""
-_TODO = "install kr-core again"
+_HINT = "install kr-core again"
 
 
 def tokens(text: str) -> list[str]:
@@ -73,7 +73,7 @@ class WordTable:
         try:
             data = file.read_bytes()
         except OSError as error:
-            raise StorageError(f"cannot be read: {error.strerror}", where=str(file), hint=_TODO) from None
+            raise StorageError(f"cannot be read: {error.strerror}", where=str(file), hint=_HINT) from None
         magic, count, dimensions, told, check = (
             _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (b"", 0, 0, 0, 0)
         )
@@ -83,7 +83,7 @@ class WordTable:
             DIMENSIONS,
             told + count * (2 + DIMENSIONS),
         ) or zlib.crc32(body) != check:
-            raise StorageError("is damaged", where=str(file), hint=_TODO)
+            raise StorageError("is damaged", where=str(file), hint=_HINT)
         self.identity = f"static/{check:08x}"
         places = {word: place for place, word in enumerate(bytes(body[:told]).decode().split("\n"))}
         scales = struct.unpack_from(f"<{count}H", body, told)

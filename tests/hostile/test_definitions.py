@@ -133,7 +133,7 @@ REPEATED = {
 
 @pytest.mark.parametrize("kind", sorted(REPEATED))
 def test_what_is_repeated_is_short(kind: str, tmp_path: Path) -> None:
-    """A text that is kept with many passages does not multiply with them."""
+    """KR keeps a long text once, however many passages it belongs to."""
     tracemalloc.start()
     try:
         found = read(tmp_path, REPEATED[kind])

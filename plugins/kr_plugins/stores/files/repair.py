@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kr_plugins.stores.files.indexes import IndexFile
 
 _REBUILD = "`kr cache rebuild`"
-_TODO = {
+_HINT = {
     "unreadable": f"mend it, or {_REBUILD}",
     "nothing": "mend it, or remove it",
     "duplicate": "give one of them another id, or remove it",
@@ -50,7 +50,7 @@ def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: d
             index = file.read()
         except (OSError, UnreadableIndexError) as error:
             place = file.place_of(error)
-            found.append(Issue("unreadable", place, f"cannot be read: {reason(error)}", _TODO["unreadable"]))
+            found.append(Issue("unreadable", place, f"cannot be read: {reason(error)}", _HINT["unreadable"]))
             broken = True
             continue
         known |= index.paths
@@ -66,13 +66,13 @@ def _of_items(folder: KnowledgeFolder, file: IndexFile, index: Index, today: dat
         is_lost = odd.kind == "unreadable" and not _can_be_completed(
             folder, index.rows[odd.number - 1], today
         )
-        yield Issue(odd.kind, _at(file, odd.line), odd.message, _TODO["nothing" if is_lost else odd.kind])
+        yield Issue(odd.kind, _at(file, odd.line), odd.message, _HINT["nothing" if is_lost else odd.kind])
     for number, row in enumerate(index.rows):
         if row.read.entry is not None:
             for said in odd_values(row.read.item, row.read.entry, today):
                 place = _at(file, index.line_of(number))
                 yield Issue(
-                    "value", place, f"entry {number + 1}, {row.read.entry.id}: {said}", _TODO["value"]
+                    "value", place, f"entry {number + 1}, {row.read.entry.id}: {said}", _HINT["value"]
                 )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from support.source_context import SourceContext
 
 from kr_core.model import ResearchQuery
 from kr_plugins.sources.installed_docs import InstalledDocs
@@ -47,19 +48,6 @@ add_newdoc('grid._core', 'stack', DOC)
 }
 
 
-class Context:
-    """What a source is handed."""
-
-    http = None
-    deadline = 0.0
-
-    def __init__(self, project):
-        self.project = project
-
-    def emit(self, kind, data):
-        """Events are not looked at."""
-
-
 @pytest.mark.req("A7")
 @pytest.mark.parametrize(
     ("question", "symbol", "locator", "signature"),
@@ -78,7 +66,7 @@ def test_compiled_parts_are_documented_by_what_is_added(
     query = ResearchQuery(
         framework="grid", framework_version="1.2.0", topic="t", tags=("t",), question=question
     )
-    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
     first = found.passages[0]
     assert (first.symbol, first.locator, first.signature) == (symbol, locator, signature)
     assert "grid.Mask" not in first.symbol
@@ -92,6 +80,6 @@ def test_a_parameter_that_is_added_is_found_with_its_default(install, project, t
         framework="grid", framework_version="1.2.0", topic="t", tags=("t",),
         question="What is the default of step in grid.arrange?",
     )  # fmt: skip
-    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
     first = found.passages[0]
     assert (first.symbol, first.parameter, first.default) == ("grid.arrange", "step", "1")

@@ -4,6 +4,7 @@ import asyncio
 import textwrap
 
 import pytest
+from support.source_context import SourceContext
 
 from kr_core.evidence.summary import compose
 from kr_core.model import ResearchQuery
@@ -66,19 +67,6 @@ class Crate:
 '''
 
 
-class Context:
-    """What a source is handed."""
-
-    http = None
-    deadline = 0.0
-
-    def __init__(self, project):
-        self.project = project
-
-    def emit(self, kind, data):
-        """Events are not looked at."""
-
-
 @pytest.fixture
 def ask(tmp_path, install, project):
     """Asks about the package `box`."""
@@ -88,7 +76,7 @@ def ask(tmp_path, install, project):
         query = ResearchQuery(
             framework="box", framework_version="1.2.0", topic="errors", tags=("t",), question=question
         )
-        found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+        found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
         return query, found
 
     return asking
@@ -209,7 +197,7 @@ def test_a_message_shows_where_it_is_raised_and_what_it_names(install, project, 
         framework="crate", framework_version="1.2.0", topic="errors", tags=("t",),
         question="ValueError: The anvil is too heavy for this: set max_weight, or strict_mode",
     )  # fmt: skip
-    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
     assert [one.symbol for one in found.passages[:3]] == [None, "crate.Crate.max_weight", "crate.Crate.load"]
     draft = compose(query, [("installed_docs", found)])
     assert [one.code.split("\n")[0] for one in draft.summary_code] == [
@@ -217,7 +205,7 @@ def test_a_message_shows_where_it_is_raised_and_what_it_names(install, project, 
     ]
     assert draft.citations[draft.summary_code[0].citation - 1].locator == "crate/__init__.py:16"
     alone = query.model_copy(update={"question": "OSError: The crate stands in the rain and is wet"})
-    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(alone, Context(project())))
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(alone, SourceContext(project())))
     assert not compose(alone, [("installed_docs", found)]).summary_code, (
         "what is always raised has no condition"
     )
@@ -293,5 +281,5 @@ def test_a_parameter_that_points_to_a_setting_comes_after_it(install, project, t
     query = ResearchQuery(
         framework="crate", framework_version="1.2.0", topic="t", tags=("t",), question=question
     )
-    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, Context(project())))
+    found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
     assert found.passages[0].symbol == first

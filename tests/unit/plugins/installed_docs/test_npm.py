@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.source_context import SourceContext
 
 from kr_core.evidence.citations import folded
 from kr_core.model import Outcome, ResearchQuery
@@ -72,18 +73,6 @@ CRATE = {
 }
 
 
-class Context:
-    http = None
-
-    def __init__(self, project):
-        self.project = project
-        self.deadline = 0.0
-        self.events = []
-
-    def emit(self, kind, data):
-        self.events.append((kind, data))
-
-
 def lay(folder, files):
     """Write files; a mapping becomes JSON as npm lays it out."""
     for path, content in files.items():
@@ -103,7 +92,7 @@ def ask(folder, question, framework="crate", cache=None):
         framework=framework, framework_version="latest", topic="t", tags=("t",), question=question
     )
     source = InstalledDocs(cache or folder / "cache")
-    return asyncio.run(source.query(query, Context(project(folder))))
+    return asyncio.run(source.query(query, SourceContext(project(folder))))
 
 
 def passages(folder, name="crate"):

@@ -7,6 +7,7 @@ import time
 import zlib
 
 import pytest
+from support.source_context import SourceContext
 
 from kr_core.hookspecs import Setup
 from kr_core.model import Outcome, ResearchQuery
@@ -43,17 +44,6 @@ ENTRIES = [
 ]
 
 
-class Context:
-    http = None
-
-    def __init__(self, project):
-        self.project = project
-        self.deadline = 0.0
-
-    def emit(self, kind, data):
-        pass
-
-
 def documentation(folder, project="Crate", version="2.1", entries=ENTRIES, page=PAGE):
     (folder / "guide").mkdir(parents=True, exist_ok=True)
     (folder / "guide/crates.html").write_text(page, encoding="utf-8")
@@ -67,7 +57,7 @@ def ask(root, question, folders=(), framework="crate"):
         framework=framework, framework_version="latest", topic="t", tags=("t",), question=question
     )
     source = InstalledDocs(root / "cache", folders)
-    return asyncio.run(source.query(query, Context(LocalProject(root, root, {}, own_prefix=None))))
+    return asyncio.run(source.query(query, SourceContext(LocalProject(root, root, {}, own_prefix=None))))
 
 
 @pytest.mark.req("R5", "R18")
@@ -130,7 +120,7 @@ def test_pages_stand_beside_docstrings_of_the_same_major_version(tmp_path, insta
         question="pack heavy things, care, lid",
     )
     source = InstalledDocs(tmp_path / "cache", [tmp_path / "html", tmp_path / "old"])
-    found = asyncio.run(source.query(query, Context(project())))
+    found = asyncio.run(source.query(query, SourceContext(project())))
     assert {one.version for one in found.passages} == {"2.4.0", "2.1"}
     assert found.version == "2.4.0"
     assert found.notes == ("old: documentation of Crate 1.9 left out, 2.4.0 is installed",)

@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 from markdown_it import MarkdownIt
+from support.source_context import SourceContext
 
 from kr_core.evidence.citations import folded
 from kr_core.evidence.summary import compose
@@ -41,20 +42,6 @@ BOX = {
 }
 
 
-class Context:
-    """What a source is handed: events are kept."""
-
-    http = None
-
-    def __init__(self, project):
-        self.project = project
-        self.deadline = 0.0
-        self.events = []
-
-    def emit(self, kind, data):
-        self.events.append((kind, data))
-
-
 def asked(question="How do I set the timeout of put?", framework="box"):
     return ResearchQuery(
         framework=framework, framework_version="1.2.0", topic="timeout", tags=("t",), question=question
@@ -69,7 +56,7 @@ def source(tmp_path):
 @pytest.fixture
 def ask(source, project):
     return lambda *arguments, **named: asyncio.run(
-        source.query(asked(*arguments, **named), Context(project()))
+        source.query(asked(*arguments, **named), SourceContext(project()))
     )
 
 
@@ -136,7 +123,7 @@ def test_files_that_cannot_be_read_are_noted_briefly(ask, install):
 
 def test_progress_is_told(source, install, project):
     install("box", BOX)
-    context = Context(project())
+    context = SourceContext(project())
     asyncio.run(source.query(asked(), context))
     assert context.events[-1] == ("index.progress", {"package": "box", "done": 2, "total": 2})
 
@@ -145,7 +132,7 @@ def test_progress_is_told(source, install, project):
 def test_a_cancelled_call_stops_its_thread(source, install, project, tmp_path):
     """The thread that reads ends soon after the call is given up, and leaves no file."""
     install("box", {f"box/m{n}.py": f"def f{n}(): 'Do the thing of {n}.'\n" for n in range(300)})
-    context = Context(project())
+    context = SourceContext(project())
     begun = threading.Event()
 
     def emit(kind, data):
@@ -172,7 +159,7 @@ def test_a_thread_that_is_given_up_says_timeout(source, install, project):
     install("box", BOX)
     given_up = threading.Event()
     given_up.set()
-    assert source._consult(asked(), Context(project()), given_up).outcome is Outcome.timeout
+    assert source._consult(asked(), SourceContext(project()), given_up).outcome is Outcome.timeout
 
 
 HOSTILE = """\
@@ -247,7 +234,7 @@ def test_python_itself_is_answered_from_its_library(tmp_path, project):
     (tmp_path / ".venv/pyvenv.cfg").write_text(f"home = {tmp_path}/base/bin\nversion_info = 3.9.1\n")
     source = InstalledDocs(tmp_path / "cache")
     question = asked("How do I set the indent in json dumps?", "python")
-    found = asyncio.run(source.query(question, Context(project())))
+    found = asyncio.run(source.query(question, SourceContext(project())))
     assert (found.passages[0].symbol, found.version) == ("json.dumps", "3.9.1")
 
 

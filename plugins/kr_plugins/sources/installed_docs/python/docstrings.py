@@ -64,7 +64,7 @@ class DocumentedParameter(NamedTuple):
     end: int
     """The line after its last one."""
     default: str = ""
-    """The default that stands beside the name: `:param pool_size=5:`."""
+    """The default beside the name: `:param pool_size=5:`."""
 
 
 class CodeBlock(NamedTuple):
