@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LIVE, ARCHIVED = "entries", "archived_entries"
 """The keys under which the two files hold their lists."""
 
+_ANCHOR = re.compile(r"(?<!\S)&([^\s\[\]{},]+)")
 _COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
 _MOST_LINES = 60
@@ -284,6 +285,10 @@ def _of_pieces(
     pieces: IndexText, key: str, header: Mapping[str, Any], undated: date, known: Mapping[str, IndexRow]
 ) -> Index | None:
     """The index of a text that could be cut; None where the pieces do not mean what the whole does."""
+    whole = (pieces.head, *pieces.items, pieces.tail)
+    anchors = [name for one in whole if "&" in one for name in _ANCHOR.findall(one)]
+    if len(set(anchors)) < len(anchors):  # YAML refuses one that is there twice, and each piece has it once
+        return None
     is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
     try:
         beside = yaml_text.load(pieces.head + pieces.tail)

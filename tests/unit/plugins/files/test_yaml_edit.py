@@ -41,6 +41,7 @@ def whole(text):
 @example("entries:\n- id: a\nother:\n- id: b\n")
 @example("entries:\n- id: 'a\n- id: b'\n")
 @example("entries: []\n- id: b\n")
+@example("entries:\n- id: &a b\n- id: &a b\n")
 @example("entries:\n# c\n    ~\n")
 @pytest.mark.req("K2", "K7")
 def test_in_pieces_it_says_what_the_whole_says(text):
