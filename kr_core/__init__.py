@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import QALogEntry as QALogEntry
     from kr_core.model.questions import Question as Question
     from kr_core.model.questions import Verdict as Verdict
+    from kr_core.model.retro import RetroReport as RetroReport
     from kr_core.model.routing import Route as Route
     from kr_core.model.routing import RoutingRule as RoutingRule
     from kr_core.protocols import Source as Source

@@ -32,13 +32,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 def _close(runner: asyncio.Runner) -> None:
     loop = runner.get_loop()
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    if left:
-        runner.run(_wait(left))
-    runner.run(loop.shutdown_asyncgens())
-    loop.set_exception_handler(lambda _loop, _context: None)  # what was left behind has been noted already
+    runner.run(end_tasks())
     with _pools_lock:
         pool = _pools.pop(loop, None)
     if pool is not None:
@@ -46,8 +40,21 @@ def _close(runner: asyncio.Runner) -> None:
     loop.close()  # tells the threads of its executor to end, and does not wait for them
 
 
-async def _wait(tasks: set[asyncio.Task[Any]]) -> None:
-    await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+async def cancel_tasks(seconds: float = GRACE_SECONDS) -> None:
+    """Cancel what else runs in this loop, and wait so long for it to end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=seconds)
+
+
+async def end_tasks() -> None:
+    """Cancel what else runs in this loop before it is closed; what does not end in time is left behind in silence."""
+    loop = asyncio.get_running_loop()
+    await cancel_tasks()
+    await loop.shutdown_asyncgens()
+    loop.set_exception_handler(lambda _loop, _context: None)  # what was left behind has been noted already
 
 
 async def wait_or_abandon(waited: asyncio.Future[Any], seconds: float | None = None) -> BaseException | None:

@@ -58,7 +58,12 @@ def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None =
     with open_regular(path) as file:
         if within is not None:
             _require_inside(_real_path(file.fileno(), path), within, path)
-        content = file.read(limit + 1) if os.fstat(file.fileno()).st_size <= limit else None
+        size = os.fstat(file.fileno()).st_size
+        content = (
+            file.read(size + 1) if size <= limit else None
+        )  # a buffer for the limit would cost more than the file
+        if content is not None and len(content) > size:
+            content += file.read(limit + 1 - len(content))
     if content is None or len(content) > limit:
         raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", str(path))
     return content

@@ -83,7 +83,7 @@ Component_co = TypeVar("Component_co", covariant=True)
 class Settings(BaseModel):
     """Base class of a plugin's settings: frozen; an unknown key is an error with file and line.
 
-    The docstring below a field is its description.
+    The docstring below a field is its description. A number in the file is text where the setting is text.
 
     Names matter. Call a setting that runs a program `command` or `argv`, and one that is an address `url`, `base_url`,
     `host` or similar. A project's configuration may set those, but they work only after `kr trust`. An address also
@@ -166,7 +166,7 @@ def kr_store() -> Provider[Store]:
 def kr_lookup() -> Provider[Lookup]:
     """Provide the look-up, which decides whether a kept report answers (configuration key `lookup`; exactly one).
 
-    When one of its methods raises or returns something else, KR's own rules decide, and a note says so.
+    When one of its methods raises, takes more than 5 seconds or returns something else, KR's own rules decide, and a note says so.
 
         @hookimpl
         def kr_lookup() -> Provider[Lookup]:
@@ -190,7 +190,7 @@ def kr_source() -> Provider[Source]:
 def kr_scorer() -> Provider[Scorer]:
     """Provide the scorer (configuration key `scorer`; exactly one).
 
-    If `score` raises, the report is `low` and a note says so.
+    If `score` raises or takes more than 5 seconds, the report is `low` and a note says so.
 
         @hookimpl
         def kr_scorer() -> Provider[Scorer]:
@@ -202,7 +202,7 @@ def kr_scorer() -> Provider[Scorer]:
 def kr_renderer() -> Provider[Renderer]:
     """Provide the renderer (configuration key `renderer`; exactly one).
 
-    If `render` raises, the report is plain text and a note says so.
+    If `render` raises or takes more than 15 seconds, the report is plain text and a note says so.
 
         @hookimpl
         def kr_renderer() -> Provider[Renderer]:
@@ -324,7 +324,8 @@ def kr_passages_found(
 def kr_report_ready(report: Report) -> Report | None:
     """Look at a report, or change it, before KR renders and stores it; None leaves it as it is.
 
-    KR calls it for each report with content. `kr verify` looks up every claim, so add `notes` rather than claims.
+    KR calls it for each report with content. `kr verify` looks up every claim, so add `notes` rather than claims. They are
+    in the report and among the notes of this answer; an earlier answer, for which KR calls no hook, has them in its report only.
 
         @hookimpl
         def kr_report_ready(report: Report) -> Report:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kr_core.model.routing import AgentProfile as AgentProfile
     from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Appendable as Appendable
+    from kr_core.protocols import ArchiveByFramework as ArchiveByFramework
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import CaseView as CaseView
@@ -62,12 +63,14 @@ if TYPE_CHECKING:
     from kr_core.protocols import Lookup as Lookup
     from kr_core.protocols import LookupDecision as LookupDecision
     from kr_core.protocols import LookupRules as LookupRules
+    from kr_core.protocols import Mergeable as Mergeable
     from kr_core.protocols import ModelRequired as ModelRequired
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import OpenCase as OpenCase
     from kr_core.protocols import PollResult as PollResult
     from kr_core.protocols import Project as Project
     from kr_core.protocols import Rate as Rate
+    from kr_core.protocols import ReadableLog as ReadableLog
     from kr_core.protocols import RebuildResult as RebuildResult
     from kr_core.protocols import Receiver as Receiver
     from kr_core.protocols import Renderer as Renderer

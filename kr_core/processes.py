@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import signal
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,10 @@ def kill_groups() -> None:
     """End at once whatever was started here and has not ended, with its group: nobody is left who would end it."""
     while _running:
         _signal(_running.pop(), signal.SIGKILL)
+
+
+atexit.register(kill_groups)  # a program that embeds KR may end without closing it
+os.register_at_fork(after_in_child=_running.clear)  # they are its parent's
 
 
 async def end_group(process: Process, *, polite: bool = False) -> None:

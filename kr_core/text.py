@@ -8,6 +8,25 @@ from functools import lru_cache
 
 from Stemmer import Stemmer
 
+from kr_core.plain_text import split_identifier, words
+
+__all__ = [
+    "BYTES_A_TOKEN",
+    "STOP_WORDS",
+    "WEAK_WORDS",
+    "content_words",
+    "infinitive",
+    "is_weak",
+    "root_of",
+    "roots",
+    "split_identifier",
+    "stem",
+    "stems",
+    "telling_words",
+    "tokens",
+    "words",
+]
+
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can cannot
     could did do does doing done don for from further get gets getting got had has have having he her here how i if
@@ -63,8 +82,6 @@ wrote written"""
 `lay`, `left`, `lit`, `shot`, `wound`."""
 _INFINITIVES = {form: verb for verb, *forms in map(str.split, _IRREGULAR.split(";")) for form in forms}
 
-_WORD = re.compile(r"[A-Za-z]+/[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:['’][a-z]+)?|(?<!_)_+[^\W_]+", re.UNICODE)
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _VOWEL, _CONSONANT = r"(?:[aeiou]|(?<=[^aeiou])y)", r"(?:[^aeiouy]|(?<=[aeiou])y)"
 _REVISED = re.compile(
     rf"^((?>.*?{_VOWEL})(?>.*?{_CONSONANT}).*)(bl|log)(?:y(?:s|(?:ed|ing)s?)?|i(?:s|es|(?:ed|ing)s?)?)$"
@@ -72,7 +89,6 @@ _REVISED = re.compile(
 """`possibly`, `topology`: endings that Porter treated anew later, as SQLite does; a syllable must stand before them."""
 _SHORTEST, _LONGEST = 3, 64
 """SQLite stems words of so many letters."""
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
 class _Stemmers(threading.local):
@@ -117,52 +133,14 @@ def is_weak(word: str) -> bool:
     return word in WEAK_WORDS or infinitive(word) in WEAK_WORDS
 
 
-def split_identifier(word: str) -> list[str]:
-    """The parts of a camelCase, PascalCase or mixed identifier, lower-case; one part for a plain word."""
-    return [part.lower() for part in _CAMEL.findall(word)]
-
-
-def words(text: str) -> list[str]:
-    """The words of prose or code, in order, lower-case.
-
-    snake_case and dotted names fall into their parts, camelCase stays whole and its parts are added,
-    `HTTP/2` is one word (`http2`; `HTTP/1.1` is `http11` and `http1`), an apostrophe ends a word, and CJK runs become bigrams.
-    """
-    found: list[str] = []
-    for word in _WORD.findall(text):
-        plain = word.replace("/", "").lstrip("_").split("'")[0].split("’")[0]
-        if not plain:
-            continue
-        if "." in plain:  # a protocol and its version
-            found += [plain.replace(".", "").lower(), plain.partition(".")[0].lower()]
-            continue
-        if _CJK.search(plain):
-            found.extend(_bigrams(plain))
-            continue
-        found.append(plain.lower())
-        if not plain.islower() and not plain.isupper():
-            parts = split_identifier(plain)
-            if len(parts) > 1:
-                found.extend(parts)
-    return found
-
-
-def _bigrams(run: str) -> list[str]:
-    pieces: list[str] = []
-    for piece in re.findall(
-        rf"{_CJK.pattern}++|(?:(?<![^\W_])|(?<={_CJK.pattern}))(?:(?!{_CJK.pattern})[^\W_])++(?={_CJK.pattern}|$)",
-        run,
-    ):
-        if _CJK.search(piece) and len(piece) > 1:
-            pieces.extend(piece[i : i + 2] for i in range(len(piece) - 1))
-        else:
-            pieces.append(piece.lower())
-    return pieces
-
-
 def content_words(text: str) -> list[str]:
     """The distinct words of a text that carry its meaning, in order; all its words if none do."""
-    everything = list(dict.fromkeys(words(text)))
+    return telling_words(words(text))
+
+
+def telling_words(found: list[str]) -> list[str]:
+    """Those of some words that carry meaning, each once, in order; all of them if none do."""
+    everything = list(dict.fromkeys(found))
     telling = [
         word for word in everything if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())
     ]
@@ -171,7 +149,7 @@ def content_words(text: str) -> list[str]:
 
 def stems(text: str) -> frozenset[str]:
     """The stems of the content words of a text."""
-    return frozenset(stem(word) for word in content_words(text))
+    return frozenset(map(stem, content_words(text)))
 
 
 def roots(text: str) -> frozenset[str]:

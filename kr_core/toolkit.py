@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from kr_core.files import write_atomically as write_atomically
     from kr_core.knowledge.ids import fold_name as fold_name
     from kr_core.knowledge.ids import inside as inside
+    from kr_core.knowledge.report_facts import ReportFacts as ReportFacts
+    from kr_core.knowledge.report_facts import is_framework_of as is_framework_of
+    from kr_core.knowledge.report_facts import report_facts as report_facts
     from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
     from kr_core.knowledge.topic_lookup import TopicLookup as TopicLookup
     from kr_core.net.body import json_of as json_of
@@ -60,13 +63,16 @@ if TYPE_CHECKING:
     from kr_core.search.ranking import Pin as Pin
     from kr_core.search.ranking import RankedPassage as RankedPassage
     from kr_core.search.ranking import closest_name as closest_name
+    from kr_core.search.ranking import described_parameters as described_parameters
     from kr_core.search.ranking import is_about_other_versions as is_about_other_versions
     from kr_core.search.ranking import rank as rank
+    from kr_core.search.ranking import ranked_members as ranked_members
     from kr_core.search.ranking import telling_parameters as telling_parameters
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
     from kr_core.templates import render as _render
     from kr_core.text import content_words as content_words
+    from kr_core.text import split_identifier as split_identifier
     from kr_core.text import stem as stem
     from kr_core.text import words as words
     from kr_core.toml_text import load_toml as load_toml

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["STATE_FOLDER", "is_known", "is_unused", "mark", "user_state_folder"]
+__all__ = ["STATE_FOLDER", "is_known", "is_unused", "mark", "marks_folder", "user_state_folder"]
 
 STATE_FOLDER = ".kr"
 _MARK = "# mark: "
@@ -69,6 +69,12 @@ def is_known(ignore: str) -> bool:
 def is_unused(names: Iterable[str]) -> bool:
     """Whether a state folder with files of these names holds nothing yet but its `.gitignore`."""
     return all(name.startswith(_IGNORE) for name in names)
+
+
+def marks_folder() -> str:
+    """The folder of the marks; the user's own folder decides where, so that another HOME has others."""
+    folder = user_state_folder()
+    return os.path.join(folder, "projects") if folder else "a folder of yours (there is none)"  # noqa: PTH118  as above
 
 
 def _remembered(number: str) -> Path | None:

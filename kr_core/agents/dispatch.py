@@ -11,7 +11,8 @@ from kr_core.agents.caller import AgentCaller, AgentPrompt, CallResult
 from kr_core.agents.consensus import Consensus, combine
 from kr_core.agents.exchange import Exchange, question_event, redact_question, shortened, told
 from kr_core.agents.replies import answer_schema, chosen
-from kr_core.errors import ConfigError, suggestion
+from kr_core.aio import shielded
+from kr_core.errors import ConfigError, StorageError, suggestion
 from kr_core.model.questions import Answer, AskResult, Question, Verdict
 from kr_core.model.routing import HUMAN, Route
 from kr_core.net.redaction import redacted
@@ -19,6 +20,7 @@ from kr_core.routing.patterns import folded
 from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.templates import search_folders
 from kr_core.terminal_text import printable
+from kr_core.verdicts import Learned, Subject, certificate
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
@@ -54,6 +56,7 @@ class AgentDispatcher:
             pipeline.project, self._folders, self._components.outside, self._built, self._researched
         )
         self._systems: dict[AgentProfile, tuple[str, list[str]]] = {}
+        self._versions: dict[AgentProfile, str] = {}
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     # -- the way --------------------------------------------------------------------------------------------
@@ -226,7 +229,8 @@ class AgentDispatcher:
             exchange.outcomes.append(came.outcome)
             return None
         answer = _answer(question, profile, came.fields, came)
-        exchange.say("answer.received", **told(answer))
+        answer = await shielded(lambda: self._weighed(exchange, profile, answer))
+        exchange.say("answer.received", **told(answer, came.reply.finish_reason))
         return answer
 
     def _gate(self) -> asyncio.Semaphore:
@@ -272,7 +276,11 @@ class AgentDispatcher:
         if answer.agent != route.agent:  # a fallback has its own, where the topic has none
             own, _ = table.threshold(exchange.question.topic, answer.agent or route.agent)
             threshold = max(threshold, own) if route.also or not asked else own
-        verdict = decide(answer.confidence, threshold, always_escalate=route.always_escalate)
+        verdict = decide(
+            self._confidence(answer, exchange.question.topic),
+            threshold,
+            always_escalate=route.always_escalate,
+        )
         if route.agent is None:  # whoever has handed in an answer
             verdict = verdict.model_copy(
                 update={"accepted": False, "reason": f"it goes to a human: {route.reason}"}
@@ -284,8 +292,62 @@ class AgentDispatcher:
                     "reason": f"no answer of {', '.join(exchange.unheard)} to compare it with",
                 }
             )
-        exchange.say("answer.gated", **verdict.model_dump(mode="json"))
+        verdict = self._certified(exchange, answer, verdict)
+        exchange.gated(verdict, answer)
         return verdict
+
+    def _weighed(self, exchange: Exchange, profile: AgentProfile, answer: Answer) -> Answer:
+        """An answer with what its confidence is worth by what humans said of earlier ones, as far as that is to count."""
+        setting = self._pipeline.config.settings.calibration
+        answer = answer.model_copy(update={"prompt_version": self._version(profile)})
+        try:
+            learned = self._components.verdicts.read()
+        except StorageError as error:  # the answer stands as the agent gave it
+            exchange.notes.append(printable(f"what humans said of earlier answers does not count: {error}"))
+            return answer
+        topic = exchange.question.topic
+        found = learned.calibration(_subject(answer), answer.raw_confidence, topic, setting)
+        confidence = found.calibrated if found.stage == "calibrated" else None
+        return answer.model_copy(
+            update={
+                "calibration": found,
+                "confidence": answer.confidence if confidence is None else confidence,
+            }
+        )
+
+    def _confidence(self, answer: Answer, topic: str) -> int:
+        """What the gate goes by: where a rule sets the threshold of the topic, no more than was stated."""
+        mapped = answer.calibration is not None and answer.calibration.stage == "calibrated"
+        if mapped and self._components.table().is_topics_own(topic):
+            return min(answer.confidence, answer.raw_confidence)
+        return answer.confidence
+
+    def _certified(self, exchange: Exchange, answer: Answer, verdict: Verdict) -> Verdict:
+        """The gate's word on an answer that met the threshold: with a certificate, and whether a human checks it."""
+        if not verdict.accepted:
+            return verdict
+        route, topic, subject = exchange.route, exchange.question.topic, _subject(answer)
+        assert route is not None, "it was routed when it began"
+        learned = self._learned()
+        proven = certificate(learned.judged, subject, topic, route.certified)
+        if route.certified is not None and not proven.holds:
+            reason = f"{verdict.reason}, and its rule asks for {route.certified} % certified: {proven.text}"
+            return verdict.model_copy(
+                update={
+                    "accepted": False, "reason": reason, "audit_probability": 1.0, "certificate": proven.text
+                }
+            )  # fmt: skip
+        audit: dict[str, object] = {}
+        if self._pipeline.config.settings.audit:
+            probability, drawn = learned.draw(subject, topic, exchange.id)
+            audit = {"audit_probability": probability, "audited": drawn}
+        return verdict.model_copy(update={"certificate": proven.text, **audit})
+
+    def _learned(self) -> Learned:
+        try:
+            return self._components.verdicts.last
+        except StorageError:  # nothing is proven then
+            return Learned()
 
     def finish(
         self,
@@ -308,15 +370,10 @@ class AgentDispatcher:
             answer=None if answer is None else shortened(answer, exchange.id),
             threshold=threshold,
             escalation=escalation,
+            certificate=exchange.verdict.certificate if exchange.verdict and status == "accepted" else "",
             notes=tuple(notes),
         )
-        exchange.say(
-            "exchange.finished",
-            status=status,
-            agent=None if answer is None else answer.agent,
-            confidence=None if answer is None else answer.confidence,
-            escalation_id=None if escalation is None else escalation.id,
-        )
+        exchange.finished(status, answer, None if escalation is None else escalation.id)
         return result
 
     # -- what agents are asked with ---------------------------------------------------------------------------
@@ -329,6 +386,11 @@ class AgentDispatcher:
         if profile not in self._systems:
             self._systems[profile] = prompts.system(self._folders, profile, self._pipeline.config.root)
         return self._systems[profile]
+
+    def _version(self, profile: AgentProfile) -> str:
+        if profile not in self._versions:
+            self._versions[profile] = prompts.version(self._folders, profile, self._pipeline.config.root)
+        return self._versions[profile]
 
     async def _researched(self, question: str, **options: Any) -> ResearchResult:
         return (await self._pipeline.aresearch(question, **options)).result
@@ -366,6 +428,10 @@ def hints(question: Question, route: Route, table: Table) -> list[str]:
 def no_topic(name: str) -> str:
     """What is said of a topic that is the name of one who answers."""
     return f"`{name}` is no topic but one who answers: suggest it as the target"
+
+
+def _subject(answer: Answer) -> Subject:
+    return Subject("agent", answer.agent, answer.model, answer.prompt_version)
 
 
 def _answer(question: Question, profile: AgentProfile, fields: Mapping[str, Any], came: CallResult) -> Answer:

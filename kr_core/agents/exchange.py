@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kr_core.errors import ConfigError
 from kr_core.model.event import Event, new_id
 from kr_core.net.redaction import redacted
-from kr_core.research.stages import StageRunner
+from kr_core.research.stage_runner import StageRunner
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core.model.questions import Answer, Question
+    from kr_core.model.questions import Answer, Question, Verdict
     from kr_core.model.routing import Route
     from kr_core.protocols import EventLog
 
@@ -62,9 +63,12 @@ class Exchange:
         """How the agents failed that did, in order."""
         self.unheard: tuple[str, ...] = ()
         """Those of several agents that gave no answer, nor did their fallbacks."""
+        self.verdict: Verdict | None = None
+        """What the gate said of its last answer."""
         self.outside: list[Answer] = []
         """What agents said that is none of the question's choices: no answers, and yet for a human to see."""
         self._run = StageRunner(journal, observers)
+        self._began = time.monotonic()
 
     @property
     def id(self) -> str:
@@ -74,6 +78,19 @@ class Exchange:
     def say(self, kind: str, **data: Any) -> None:
         """Put something on the record; it becomes durable behind the caller's back, and `settle` waits for it."""
         self._run.emit(kind, self.about(data))
+
+    def gated(self, verdict: Verdict, answer: Answer | None) -> None:
+        """Put on the record what the gate said of an answer."""
+        self.verdict = verdict
+        self.say(
+            "answer.gated",
+            **verdict.model_dump(mode="json"),
+            raw_confidence=verdict.confidence if answer is None else answer.raw_confidence,
+            agent="" if answer is None else answer.agent,
+            model="" if answer is None else answer.model,
+            prompt="" if answer is None else answer.prompt_version,
+            topic=self.question.topic,
+        )
 
     def about(self, data: dict[str, Any]) -> dict[str, Any]:
         """Data with what every event of a question has."""
@@ -93,9 +110,20 @@ class Exchange:
         """What an agent and its requests report."""
         self._run.emit(kind, self.about(data))
 
+    def finished(self, status: str, answer: Answer | None, escalation_id: str | None) -> None:
+        """Say that it has ended, and how long it took."""
+        self.say(
+            "exchange.finished",
+            status=status,
+            agent=None if answer is None else answer.agent,
+            confidence=None if answer is None else answer.confidence,
+            escalation_id=escalation_id,
+            seconds=round(time.monotonic() - self._began, 3),
+        )
+
     def given_up(self, error: BaseException) -> None:
         """Say that it has ended without a result, and note why."""
-        self.say("exchange.finished", status="cancelled", agent=None, confidence=None, escalation_id=None)
+        self.finished("cancelled", None, None)
         self.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
 
     def settle(self) -> None:
@@ -111,9 +139,12 @@ class Exchange:
         await self._run.settled()
 
 
-def told(answer: Answer) -> dict[str, Any]:
-    """An answer as the record has it."""
-    return answer.model_dump(mode="json", exclude={"question_id", "time"})
+def told(answer: Answer, finish_reason: str = "") -> dict[str, Any]:
+    """An answer as the record has it, and why the model ended it, where a model did."""
+    return {
+        **answer.model_dump(mode="json", exclude={"question_id", "time"}),
+        "finish_reason": printable(finish_reason)[:MAX_NAME_LENGTH],
+    }
 
 
 def question_event(question: Question) -> dict[str, Any]:

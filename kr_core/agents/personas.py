@@ -34,7 +34,8 @@ _LARGEST = 4 * _LONGEST
 """Bytes of a file of that length."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _PARTS = re.compile(
-    r"<(activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]{0,1000}+>", re.IGNORECASE
+    r"<(agent-activation|activation|menu|menu-handlers|handlers|prompts|rules|cmds|commands)\b[^>]{0,1000}+>",
+    re.IGNORECASE,
 )
 _YAML_PARTS = re.compile(
     r"^(?P<indent> *)(?:activation-instructions|activation|commands|menu|dependencies|critical_actions|prompts|"
@@ -46,6 +47,10 @@ _ORDERS = re.compile(
     r"Read the full YAML|exit command).*$\n?",
     re.MULTILINE,
 )
+_WRAPPER = re.compile(
+    r"^[ \t]*</?agent\b[^>\n]{0,1000}+>[ \t]*$\n?|</?agent\b[^>]{0,1000}+>", re.IGNORECASE | re.MULTILINE
+)
+"""What BMAD wraps an agent in: it names a file and an icon, and ends nothing that stands around it in a prompt."""
 _FENCE = re.compile(r"^```\w*\s*$\n?", re.MULTILINE)
 
 
@@ -76,7 +81,7 @@ def stripped(text: str) -> str:
     """A persona without front matter, menus, activation steps and what tells a chat program how to behave."""
     text = _FRONT_MATTER.sub("", text.replace("\r\n", "\n"))
     text = _without_parts(text)
-    for pattern in (_YAML_PARTS, _ORDERS, _FENCE):
+    for pattern in (_WRAPPER, _YAML_PARTS, _ORDERS, _FENCE):
         text = pattern.sub("", text)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 

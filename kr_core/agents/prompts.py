@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from kr_core.agents.personas import hidden, persona
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import EscalationRequest, Question
     from kr_core.model.routing import AgentProfile
 
-__all__ = ["answer", "chat", "fenced", "quoted", "repair", "system"]
+__all__ = ["answer", "chat", "fenced", "quoted", "repair", "system", "version"]
 
 _MAX_QUOTED_LENGTH = 4000
 _MAX_TALK = 60_000
@@ -36,6 +37,14 @@ def system(folders: tuple[Path, ...], profile: AgentProfile, root: Path) -> tupl
     knowledge, more = _knowledge(profile, root)
     text = render(folders, "prompts/system.md.j2", persona=who, agent=profile, knowledge=knowledge)
     return text, notes + more
+
+
+def version(folders: tuple[Path, ...], profile: AgentProfile, root: Path) -> str:
+    """What tells the persona and prompts of an agent from others; its knowledge grows without changing it."""
+    who, _notes = persona(folders, profile, root)
+    asked = render(folders, "prompts/system.md.j2", persona=who, agent=profile, knowledge=[])
+    asked += render(folders, "prompts/answer.md.j2", question="", context="", topic="", choices="")
+    return sha256(asked.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def answer(folders: tuple[Path, ...], question: Question, context: str) -> str:
@@ -75,6 +84,7 @@ def chat(
             break
         kept.append((quoted(who), fenced(text)))
     question, tentative = request.question, request.answer
+    mine = tentative is None or tentative.agent == request.partner
     return render(
         folders,
         "prompts/chat.md.j2",
@@ -83,6 +93,7 @@ def chat(
         topic=quoted(question.topic) if question.topic.strip() else "",
         choices=_listed(question.choices),
         answer="" if tentative is None else fenced(tentative.content),
+        answerer="" if mine or tentative is None else quoted(tentative.agent),
         turns=kept[::-1],
         message=fenced(message),
     )

@@ -130,7 +130,9 @@ class CaseChat:
         """
         response = transitions.clean(response)
         request = case.request
-        exchange = await self._begun(case, request.question, request.exchange_id, "asked again")
+        exchange = await self._begun(
+            case, request.question, request.exchange_id, "asked again", request.agent
+        )
         try:
             return await self._gated(exchange, case, response)
         except BaseException as error:
@@ -169,7 +171,7 @@ class CaseChat:
         case = await self._manager.spoken(escalation_id, response)
         *before, said = case.turns
         question = case.request.question.model_copy(update={"text": said.text, "context": "", "choices": ()})
-        exchange = await self._begun(case, question, said.exchange_id, "talked about")
+        exchange = await self._begun(case, question, said.exchange_id, "talked about", case.request.partner)
         turns = [(f"The human ({turn.by})" if turn.answer is None else turn.by, turn.text) for turn in before]
         prompt = prompts.chat(self._folders, case.request, turns, said.text)
         try:
@@ -187,14 +189,19 @@ class CaseChat:
             exchange.given_up(error)
             raise
 
-    async def _begun(self, case: Case, question: Question, parent_id: str, why: str) -> Exchange:
-        route = _to(case, f"{why} as {case.request.id}@{case.request.revision}")
+    async def _begun(
+        self, case: Case, question: Question, parent_id: str, why: str, agent: str | None
+    ) -> Exchange:
+        route = _to(case, f"{why} as {case.request.id}@{case.request.revision}", agent)
         return await shielded(lambda: self._dispatcher.begin(question, parent_id, route))
 
     async def _finished(self, exchange: Exchange, case: Case, threshold: int) -> AskResult:
         """The result of an exchange that went on with a case, which somebody else may have decided meanwhile."""
         status, answer, resolution = "escalated", case.request.answer, case.resolution
-        if resolution is not None:
+        if case.status == "withdrawn":
+            status, answer = "failed", None
+            exchange.notes += undecided(case)
+        elif resolution is not None:
             status = _STATUSES.get(resolution.action, "answered")
             answer = case.answer
             if status == "answered":
@@ -216,9 +223,9 @@ def _postponed(before: PendingRequest, now: dt.datetime, case: Case) -> tuple[Ca
     return case._replace(care=case.care._replace(pending=later)), []
 
 
-def _to(case: Case, reason: str) -> Route:
+def _to(case: Case, reason: str, agent: str | None) -> Route:
     """The way to the agent of a case: the same one, also where it was a fallback."""
-    same = case.request.agent == case.route.agent
+    same = agent == case.route.agent
     return case.route.model_copy(
-        update={"agent": case.request.agent, "also": case.route.also if same else (), "reason": reason}
+        update={"agent": agent, "also": case.route.also if same else (), "reason": reason}
     )

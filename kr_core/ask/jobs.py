@@ -178,9 +178,9 @@ class QuestionJobs:
             one.task.cancel()
         if running:
             await asyncio.wait([one.task for one in running])
-        for one in running:
-            if one.task.cancelled() and not one.ended:
-                one.exchange.given_up(asyncio.CancelledError())
+        for one in self._sent.cancelled():  # also by whoever cancels all tasks of a loop
+            one.ended = True
+            one.exchange.given_up(asyncio.CancelledError())
 
 
 def _received(exchange: Exchange, answer: Answer) -> Answer:
@@ -320,6 +320,10 @@ class JobTracker:
     def running(self) -> list[QuestionJob]:
         """Those whose agents are at work."""
         return [one for one in self._sent.values() if not one.task.done()]
+
+    def cancelled(self) -> list[QuestionJob]:
+        """Those whose agents were stopped, and whose exchange has no end on the record."""
+        return [one for one in self._sent.values() if one.task.cancelled() and not one.ended]
 
 
 def _none(question_id: str) -> QuestionJob:

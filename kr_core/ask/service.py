@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, T
 
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
 from kr_core.aio import release_threads, shielded
+from kr_core.ask.arguments import check_arguments
 from kr_core.ask.chat import CaseChat
 from kr_core.ask.jobs import QuestionJobs
 from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
@@ -16,6 +17,7 @@ from kr_core.escalation.manager import EscalationManager
 from kr_core.escalation.repository import CaseUpdater
 from kr_core.escalation.worker import EscalationWorker
 from kr_core.research import Pipeline
+from kr_core.review import is_doubtful, reviewed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
         QALogEntry,
         Question,
     )
+    from kr_core.model.retro import RetroReport
     from kr_core.model.routing import RoutingRule
     from kr_core.protocols import CaseView
+    from kr_core.research import CompletedResearch
 
 __all__ = ["AsyncKnowledgeRouterService", "BaseRouterService"]
 
@@ -91,6 +95,10 @@ class BaseRouterService:
     _parts: RouterParts
 
     def __init__(self, pipeline: Pipeline | None = None) -> None:
+        if pipeline is not None and not isinstance(pipeline, Pipeline):
+            where = f"{type(self).__name__}(pipeline)"
+            hint = f"hand over `Pipeline.open(...)`, or use `{type(self).__name__}.open(...)`"
+            raise ConfigError(f"is {pipeline!r:.60}, not a `Pipeline`", where=where, hint=hint)
         self._parts = RouterParts(pipeline or Pipeline.open())
 
     @classmethod
@@ -150,13 +158,17 @@ class BaseRouterService:
 def _while_open(
     method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
-    """A method that raises `StorageError` once the service is closed, also where it would only have read."""
+    """A method that raises `StorageError` once the service is closed, also where it would only have read.
+
+    An argument of another kind than its annotation says is a `ConfigError`.
+    """
 
     @wraps(method)
     async def checked(
         self: AsyncKnowledgeRouterService, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs
     ) -> _Result:
         self._check_open()
+        check_arguments(method, self, args, kwargs)
         return await method(self, *args, **kwargs)
 
     return checked
@@ -207,6 +219,27 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             StorageError: the journal cannot be written.
         """
         return await self._parts.workflow.ask_all(questions)
+
+    @_while_open
+    async def research(self, question: str, /, **options: Any) -> CompletedResearch:
+        """Research a question as `Pipeline.aresearch` does, and ask a human if the answer is below `escalate_below`.
+
+        The answer comes at once; if a human was asked, a note in `degradation_notes` says so: `asked a human: E7`.
+
+        Args:
+            question: in English, naming the library.
+            options: as for `Pipeline.request`.
+
+        Raises:
+            ConfigError: a plugin is wrongly configured.
+            PluginError: the store, journal, scorer or renderer cannot be built.
+            StorageError: the journal cannot be written.
+        """
+        answer = await self.pipeline.aresearch(question, **options)
+        if not is_doubtful(self.pipeline.config, answer.result):
+            return answer
+        request = await shielded(lambda: self.pipeline.request(question, **options))
+        return await reviewed(self.pipeline, request, answer)
 
     @_while_open
     async def reply(self, escalation_id: str, response: HumanResponse) -> AskResult:
@@ -275,11 +308,11 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         self._parts.loop.wake()
 
     @_while_open
-    async def receive(self, sink: str, headers: Mapping[str, str], body: bytes) -> int:
+    async def receive(self, channel: str, headers: Mapping[str, str], body: bytes) -> int:
         """Apply a webhook call of a service.
 
         Args:
-            sink: the channel's name in `escalations`.
+            channel: the channel's name in `escalations`.
             headers: the headers of the call, with names in lower case.
             body: the body of the call, byte for byte.
 
@@ -291,7 +324,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             RequestError: the call is not from the service (`blocked`), cannot be understood (`bad_answer`), or cannot
                 be handled now.
         """
-        count = await self._parts.worker.receive(sink, headers, body)
+        count = await self._parts.worker.receive(channel, headers, body)
         self.wake()
         return count
 
@@ -401,13 +434,19 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         """
         raise ConfigError(_LATER, where="dispatch_task")
 
-    async def generate_retro(self, feature_id: str) -> NoReturn:  # noqa: ARG002  a published signature
-        """Make a retrospective report; not available yet.
+    @_while_open
+    async def generate_retro(self, feature_id: str) -> RetroReport:
+        """Look back on a feature's questions: figures, patterns, and what to change.
 
         Raises:
-            ConfigError: always.
+            ConfigError: the log has no question of this feature.
         """
-        raise ConfigError(_LATER, where="generate_retro")
+        from kr_core.retro.report import retrospect
+
+        settings, verdicts = self.pipeline.config.settings.retro, self.pipeline.components.verdicts
+        return await shielded(
+            lambda: retrospect(self.pipeline.journal, feature_id, settings, verdicts.read())
+        )
 
     # -- its end --------------------------------------------------------------------------------------------
 

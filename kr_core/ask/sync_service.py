@@ -7,6 +7,7 @@ import threading
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
+from kr_core.aio import cancel_tasks, end_tasks
 from kr_core.ask.service import AsyncKnowledgeRouterService, BaseRouterService
 from kr_core.ask.worker_loop import TEND_SECONDS
 
@@ -55,6 +56,7 @@ class KnowledgeRouterService(BaseRouterService):
 
     ask = _blocking(AsyncKnowledgeRouterService.ask)
     ask_all = _blocking(AsyncKnowledgeRouterService.ask_all)
+    research = _blocking(AsyncKnowledgeRouterService.research)
     reply = _blocking(AsyncKnowledgeRouterService.reply)
     chat = _blocking(AsyncKnowledgeRouterService.chat)
     tend = _blocking(AsyncKnowledgeRouterService.tend)
@@ -99,12 +101,9 @@ class KnowledgeRouterService(BaseRouterService):
 
     async def _end(self) -> None:
         """Cancel what other threads have begun, and what was interrupted: it says so on the record, which is open still."""
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        if others:
-            await asyncio.wait(others, timeout=_END_SECONDS)
+        await cancel_tasks(_END_SECONDS)
         await self._service.close()
+        await end_tasks()  # what the tasks have begun at their end
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,6 @@ Of several callers that ask at once under one id, one asks and the others wait f
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from kr_core.agents import dependencies
@@ -15,10 +14,10 @@ from kr_core.agents.exchange import key
 from kr_core.aio import shielded
 from kr_core.model.questions import AskResult
 from kr_core.net.redaction import redacted
-from kr_core.research.single_flight import SingleFlight
+from kr_core.research.single_flight import turn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from kr_core.agents.dependencies import PriorAnswer
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from kr_core.model.routing import Route
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["AskWorkflow", "ExchangeStarter", "turn"]
+__all__ = ["AskWorkflow", "ExchangeStarter"]
 
 
 class AskWorkflow:
@@ -256,25 +255,3 @@ class ExchangeStarter:
         waiting = await self._manager.waiting_of(named, left) if named or left else []
         held = {key(case.request.question): self._manager.result_of(case) for case in waiting}
         return known, {one: result for one, result in held.items() if one in left}
-
-
-@asynccontextmanager
-async def turn(one: Key, state_folder: Path) -> AsyncIterator[bool]:
-    """Be the only one, of this process and of all others, who asks a question; say whether others had to be waited for.
-
-    Args:
-        one: the question.
-        state_folder: the project's `.kr/`; where it is not there, only this process is looked at.
-    """
-    flight = SingleFlight(one, state_folder, None)
-    waited = False
-    try:
-        while True:
-            theirs = flight.enter()
-            if flight.leads:
-                break
-            waited = True
-            await flight.wait(theirs)
-        yield waited
-    finally:
-        flight.leave()

@@ -16,7 +16,7 @@ from kr_core.cli.terminal import POLL_SECONDS, person_is_there, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.case import letter
 from kr_core.escalation.case import options as options_of
-from kr_core.escalation.sanitize import quoted
+from kr_core.escalation.sanitize import as_written, quoted
 from kr_core.model.questions import GENERAL, Question
 from kr_core.model.routing import HUMAN
 from kr_core.protocols import Ephemeral
@@ -101,8 +101,22 @@ def answered_by_human(
 
 def _terminal_is_a_way(service: KnowledgeRouterService) -> bool:
     """Whether a way to a human shows cases to the person before this process."""
-    sinks, _notes = service.pipeline.components.escalations()
-    return any(isinstance(sink, Ephemeral) and sink.momentary for sink in sinks.values())
+    channels, _notes = service.pipeline.components.escalations()
+    return any(isinstance(channel, Ephemeral) and channel.momentary for channel in channels.values())
+
+
+def name_of(options: argparse.Namespace) -> str:
+    """Who acts: the name that `--by` gives, or the login name.
+
+    Raises:
+        ConfigError: it is empty.
+    """
+    by = login_name() if options.by is None else str(options.by).strip()
+    if not by:
+        raise ConfigError(
+            "is not a name", where=f"--by {options.by!r}", hint="leave it out, or say who you are"
+        )
+    return by
 
 
 def login_name() -> str:
@@ -138,7 +152,11 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
         assert escalation is not None, "it waits for a human"
         name = f"{escalation.id}@{escalation.revision}"
         lines = [f"Waits for a human as {name}: {escalation.reason}"]
-        lines += _unknown(escalation) if result.route.reason == UNKNOWN_TOPIC else []
+        lines += (
+            [*_unknown(escalation), _RESEARCH.format(id=escalation.id)]
+            if result.route.reason == UNKNOWN_TOPIC
+            else []
+        )
         lines += ["", f"Tentative answer of {_by(answer)}:", "", quoted(answer.content)] if answer else []
         for number, one in enumerate(escalation.alternatives):
             lines += ["", f"Answer {letter(number)} of {_by(one)}:", "", quoted(one.content)]
@@ -157,7 +175,14 @@ def _told(result: AskResult, *, alone: bool = False) -> str:
         lines += [answer.rationale, ""] if answer.rationale else []
         lines += [f"Warning: {answer.warning}", ""] if answer.warning else []
         lines += [f"{_by(answer)}; {result.route.reason}"]
-    return printable("\n".join(lines)) + "\n"
+        lines += [f"Certificate: {result.certificate}"] if result.certificate else []
+    return as_written(printable("\n".join(lines))) + "\n"
+
+
+_RESEARCH = (
+    "If it asks how a library works, `kr research` answers it from the documentation; then end this with"
+    " `kr inbox withdraw {id} WHY`."
+)
 
 
 def _unknown(request: EscalationRequest) -> list[str]:
@@ -181,8 +206,8 @@ def ways(request: EscalationRequest) -> list[str]:
     found.append(f"kr inbox correct {name} TEXT")
     if options_of(request):
         found.append(f"kr inbox choose {name} A")
-    if request.agent is not None:
-        found += [f"kr inbox context {name} TEXT", f"kr inbox chat {name}"]
+    found += [] if request.agent is None else [f"kr inbox context {name} TEXT"]
+    found += [] if request.partner is None else [f"kr inbox chat {name}"]
     return found
 
 
@@ -191,4 +216,15 @@ def _by(answer: Answer) -> str:
         return "a human"
     model = f" ({answer.model})" if answer.model else ""
     validated = ", validated by a human" if answer.validated_by else ""
-    return f"{answer.agent}{model}, confidence {answer.confidence} of 100{validated}"
+    return f"{answer.agent}{model}, confidence {answer.confidence} of 100{_worth(answer)}{validated}"
+
+
+def _worth(answer: Answer) -> str:
+    """What a confidence is worth, where that is known."""
+    found = answer.calibration
+    if found is None or found.calibrated is None:
+        return ""
+    by = f"by {found.verdicts} verdicts"
+    if found.stage == "calibrated":
+        return f" (stated {answer.raw_confidence}, corrected {by})"
+    return f" (worth {found.calibrated} {by}, not used)"

@@ -1,8 +1,9 @@
-"""`kr ask --from`: what spec-kit left open in a file, asked at once and answered there; or a list of questions as JSON."""
+"""`kr ask --from`: what spec-kit left open in a file, asked at once and answered there; or a list of questions, as JSON or YAML."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import sys
 from hashlib import sha256
@@ -16,13 +17,14 @@ from kr_core.agents.exchange import Key, key
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.cli.given_file import place_of
+from kr_core.cli.request_io import document
 from kr_core.config.discovery import find
 from kr_core.errors import ConfigError
 from kr_core.files import lock, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
 from kr_core.net.redaction import redacted
 from kr_core.research import Pipeline
-from kr_core.speckit.parser import SpecQuestion, answers_in, questions_in
+from kr_core.speckit.parser import SpecQuestion, answers_in, read, unanswered
 from kr_core.speckit.writer import replied, with_answers
 from kr_core.terminal_text import printable
 
@@ -31,11 +33,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
+    from kr_core.speckit.markers import OpenField
+
 LARGEST = 5_000_000
 """Bytes of a file; a specification of a hundred pages has a tenth of it."""
 _FEATURE = re.compile(r"\d{3,}-.+|\d{8}-\d{6}-.+")
 """spec-kit's folders: `004-knowledge-router`, `20260103-101500-knowledge-router`."""
+_LISTS = {".json", ".yaml", ".yml"}
 _SHOWN = 100
+_MOST_NAMED = 10
 
 
 class _AnsweredQuestion(NamedTuple):
@@ -52,14 +58,19 @@ def run(options: argparse.Namespace) -> int:
     """Ask what is in the file, write the answers into it, print, and return the exit code."""
     file = _place(options)
     text = _read(file)
-    if file.suffix == ".json":
+    is_list = file.suffix in _LISTS
+    if is_list:
         listed = [(one, _completed(one, options)) for one in _listed(file, text)]
         pairs: list[tuple[Question, SpecQuestion | None]] = [(one, None) for _, one in listed]
         anew = {key(one) for written, one in listed if _sent_to(written) != _sent_to(one)}
     else:
-        pairs = [(_question(one, file, options), one) for one in questions_in(text)]
+        spec = read(text)
+        pairs = [(_question(one, file, options), one) for one in unanswered(spec)]
         anew = {key(one) for one, _ in pairs if options.targets or options.topic}
-    if not pairs and answers_in(text):
+        _name_open(file, spec.open_fields, options)
+    open_fields = [] if is_list else spec.open_fields
+    if not pairs and not is_list and spec.answers:
+        _write(file, [])
         print(f"{_name(file)}: all questions are answered")
         return 0
     if not pairs:
@@ -75,9 +86,9 @@ def run(options: argparse.Namespace) -> int:
             progress.clear()
             written = 0
             try:
-                written = 0 if file.suffix == ".json" else _write(file, asked)
+                written = 0 if is_list else _write(file, asked)
             finally:  # where they cannot be written they are shown all the same
-                _show(file, asked, written, options)
+                _show(file, asked, written, open_fields, options)
             pipeline.deliver_logs()
     states = {one.result.status for one in asked}
     return 4 if "failed" in states else 5 if "escalated" in states else 0
@@ -132,17 +143,36 @@ def _read(file: Path) -> str:
 
 
 def _listed(file: Path, text: str) -> list[Question]:
-    """The questions of a JSON file: a list of `kr_core.Question`."""
+    """The questions of a file in JSON or YAML: a list of `kr_core.Question`, whose target may be called `target`."""
+    text = text.removeprefix("\ufeff")
     try:
-        return TypeAdapter(list[Question]).validate_json(text.removeprefix("\ufeff"))
+        values = json.loads(text) if file.suffix == ".json" else document(_name(file), text)
+        items = [_with_target(one) for one in values] if isinstance(values, list) else values
+        return TypeAdapter(list[Question]).validate_python(items)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ConfigError(
             f"{place}: {first['msg']}" if place else first["msg"],
             where=_name(file),
-            hint='write a list of questions: [{"id": "Q1", "topic": "...", "text": "..."}]',
+            hint='write a list of questions: [{"id": "Q1", "topic": "...", "text": "...", "target": "..."}]',
         ) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"Invalid JSON: {error}", where=_name(file), hint="mend it and ask again") from None
+
+
+def _with_target(item: Any) -> Any:
+    """An item of a list as `Question` names its fields."""
+    if not isinstance(item, dict) or "target" not in item:
+        return item
+    if item.keys() & {"suggested_target", "also"}:
+        raise ConfigError(
+            "`target` beside `suggested_target` or `also`", where="a question", hint="give one of them"
+        )
+    values = {name: value for name, value in item.items() if name != "target"}
+    targets = item["target"]
+    first, *also = targets if isinstance(targets, list) and targets else [targets]
+    return {**values, "suggested_target": first, "also": also}
 
 
 def _completed(question: Question, options: argparse.Namespace) -> Question:
@@ -180,10 +210,11 @@ def _question(found: SpecQuestion, file: Path, options: argparse.Namespace) -> Q
 
 
 def _write(file: Path, asked: Sequence[_AnsweredQuestion]) -> int:
-    """Write answers into the file as it is now, and return how many; what others changed in it meanwhile stays."""
+    """Write answers into the file as it is now, and return how many are new; what others changed in it meanwhile stays.
+
+    Markers whose answers the file has already are filled too.
+    """
     answers = [(one.question.text, _content(one)) for one in asked if one.result.status in FINAL]
-    if not answers:
-        return 0
     try:
         with lock(file.parent):
             text = _read(file)
@@ -260,7 +291,28 @@ def _content(one: _AnsweredQuestion) -> str:
 # -- what is printed ----------------------------------------------------------------------------------------
 
 
-def _show(file: Path, asked: Sequence[_AnsweredQuestion], written: int, options: argparse.Namespace) -> None:
+def _name_open(file: Path, fields: Sequence[OpenField], options: argparse.Namespace) -> None:
+    """Say which fields look open and are not asked; a template of another year has others than those that KR knows."""
+    if options.quiet or options.json or options.yaml:
+        return
+    for one in fields[:_MOST_NAMED]:
+        print(
+            printable(f"note: {_name(file)}:{one.line}: looks open, but is not asked: {one.text}"),
+            file=sys.stderr,
+        )
+    if len(fields) > _MOST_NAMED:
+        print(f"note: {len(fields) - _MOST_NAMED} more fields look open", file=sys.stderr)
+    if fields:
+        print("note: to have a field asked, write NEEDS CLARIFICATION as its value", file=sys.stderr)
+
+
+def _show(
+    file: Path,
+    asked: Sequence[_AnsweredQuestion],
+    written: int,
+    open_fields: Sequence[OpenField],
+    options: argparse.Namespace,
+) -> None:
     final = [
         (one.found, _content(one)) for one in asked if one.result.status in FINAL and one.found is not None
     ]
@@ -277,12 +329,13 @@ def _show(file: Path, asked: Sequence[_AnsweredQuestion], written: int, options:
             ],
             "reply": reply,
             "written": written,
+            "open_fields": [{"line": one.line, "text": one.text} for one in open_fields],
         }
         print(output.as_json(told) if options.json else output.as_yaml(told).rstrip("\n"))
     else:
         lines = [] if options.quiet else [line for one in asked for line in _told(file, one)]
         lines += [reply] if reply else []
-        if not options.quiet and file.suffix != ".json":
+        if not options.quiet and file.suffix not in _LISTS:
             lines += [f"{_name(file)}: {written} answer{'s' * (written != 1)} written"]
         for line in lines:
             print(printable(line))

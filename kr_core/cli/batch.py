@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from kr_core.aio import run as run_loop
 from kr_core.cli.given_file import text_of
 from kr_core.cli.output import as_json, tell
-from kr_core.cli.request_io import exit_code, refreshed
+from kr_core.cli.request_io import document, exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.research.requests import wants_lessons
+from kr_core.review import reviewed
 
 if TYPE_CHECKING:
     import argparse
@@ -62,7 +63,7 @@ async def _answered(pipeline: Pipeline, lines: list[Any], progress: ProgressLine
                 result: ResearchResult | LessonsResult = await asyncio.to_thread(pipeline.lessons.inject, raw)
             else:
                 request = await asyncio.to_thread(pipeline.read_request, raw)
-                result = (await pipeline.aresearch(request)).result
+                result = (await reviewed(pipeline, request, await pipeline.aresearch(request))).result
         done += 1
         progress.count(done, len(lines))
         return result
@@ -75,13 +76,29 @@ async def _answered(pipeline: Pipeline, lines: list[Any], progress: ProgressLine
 
 
 def _lines(name: str, folder: Path | None) -> Iterator[Any]:
-    for number, line in enumerate(text_of(name, folder).split("\n"), start=1):
+    """The requests of a file: a JSON value a line, or a list in a file of YAML."""
+    text = text_of(name, folder)
+    values = _of_yaml(name, text) if name.endswith((".yaml", ".yml")) else _of_json(name, text)
+    for value in values:
+        yield {"question": value} if isinstance(value, str) else value
+
+
+def _of_json(name: str, text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            yield json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"is not JSON: {error}", where=f"{name}:{number}", hint="write one JSON value a line"
             ) from error
-        yield {"question": value} if isinstance(value, str) else value
+
+
+def _of_yaml(name: str, text: str) -> list[Any]:
+    values = document(name, text)
+    if not isinstance(values, list):
+        raise ConfigError(
+            "is not a list", where=name, hint="write one question or request an item: `- How ...?`"
+        )
+    return values

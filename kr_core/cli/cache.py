@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.cli import output
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from kr_core.model import Entry
 
@@ -24,6 +24,8 @@ _today = date.today
 
 def run(options: argparse.Namespace) -> int:
     """Run an action and return the exit code."""
+    if options.action == "merge":
+        return _merge(options)
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         return _ACTIONS[options.action](pipeline, options)
 
@@ -144,6 +146,43 @@ def _rebuild(pipeline: Pipeline, options: argparse.Namespace) -> int:
         print("the index is as the reports say; nothing was written")
     _commit(pipeline, options, done.files, "rebuild the index from the reports", done.message)
     return 0
+
+
+_LARGEST = 100_000_000
+"""Bytes of an index."""
+
+
+def _merge(options: argparse.Namespace) -> int:
+    """Merge two versions of an index as git's merge driver: the result takes the place of ours, with 1 where it has conflicts.
+
+    Git runs this in any project that it merges. So it reads these files alone: no configuration, and no plugin but KR's own.
+    """
+    from kr_core.config import given
+    from kr_core.files import read_text
+    from kr_core.protocols import Mergeable
+
+    place = Path(options.ours)
+    with Pipeline(given({}, options.folder or Path.cwd())) as pipeline:
+        store = pipeline.store
+        assert isinstance(store, Mergeable), "KR's own store is"
+        try:
+            base, ours, theirs = (
+                read_text(Path(name), limit=_LARGEST) for name in (options.base, options.ours, options.theirs)
+            )
+        except (OSError, UnicodeDecodeError) as error:  # git keeps ours, and the path as a conflict
+            said = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise StorageError(f"the two versions cannot be merged: {said}", where="index.yaml") from None
+        try:
+            merged, code = store.merge(base, ours, theirs), 0
+        except StorageError as error:
+            output.tell([str(error)])
+            merged, code = f"<<<<<<< ours\n{_ended(ours)}=======\n{_ended(theirs)}>>>>>>> theirs\n", 1
+    place.write_text(merged, "utf-8", newline="")
+    return code
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def _commit(

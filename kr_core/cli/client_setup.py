@@ -1,13 +1,12 @@
 """`kr init --client`: a coding agent's client is told of `kr mcp`, and its agent of when and how to ask.
 
 Nothing is kept of it elsewhere. In the client's configuration KR's entry is known by its value; a text for the agent ends with
-its own checksum. What was changed is the user's, and is neither replaced nor removed; nor are a configuration and folders that
-may have been there before.
+its own checksum. What was changed is the user's, and is neither replaced nor removed; nor are a configuration that is not word for
+word what KR makes where none was, and folders that may have been there before.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -18,10 +17,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.cli import json_edit
+from kr_core.cli import json_edit, output
 from kr_core.config import load
-from kr_core.errors import ConfigError
-from kr_core.files import read_bytes, write_atomically
+from kr_core.entry_points import require
+from kr_core.errors import ConfigError, PluginError
+from kr_core.file_edits import FileEdit as _FileEdit
+from kr_core.file_edits import check_writable, difference, text_of
+from kr_core.files import write_atomically
 from kr_core.templates import render, search_folders
 from kr_core.terminal_text import printable
 
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
 
 _SERVERS, _NAME = "mcpServers", "kr"
 _OWN_FOLDER = "kr"
-"""Of KR's skill; nobody else has a reason to make it."""
-_LARGEST = 200_000
-_BY_HAND = "change it by hand"
+"""Of KR's skill and its agent for BMAD; nobody else has a reason to make it."""
 _SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
 _SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<sum>[0-9a-f]{16})"), re.DOTALL)
 
@@ -41,23 +41,26 @@ _SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<su
 class _Client(NamedTuple):
     """Where a client looks for what it is told."""
 
-    configuration: str
-    text: str
-    template: str
+    configuration: str | None
+    texts: Mapping[str, str]
+    """The files of its agents, each with its template."""
+    needs: str = ""
+    """A folder that is in a project of this client's."""
 
 
+_BMAD_AGENT = "clients/bmad-agent.md.j2"
 CLIENTS = {
-    "claude-code": _Client(".mcp.json", ".claude/skills/kr/SKILL.md", "clients/skill.md.j2"),
-    "cursor": _Client(".cursor/mcp.json", ".cursor/rules/kr.mdc", "clients/rule.mdc.j2"),
+    "claude-code": _Client(".mcp.json", {".claude/skills/kr/SKILL.md": "clients/skill.md.j2"}),
+    "cursor": _Client(".cursor/mcp.json", {".cursor/rules/kr.mdc": "clients/rule.mdc.j2"}),
+    "bmad": _Client(
+        None,
+        {
+            "_bmad/kr/agents/knowledge-researcher.md": _BMAD_AGENT,
+            ".claude/agents/kr-knowledge-researcher.md": _BMAD_AGENT,
+        },
+        needs="_bmad",
+    ),
 }
-
-
-class _FileEdit(NamedTuple):
-    """A file as it is, and as it shall be; None where there is none. Only a text of KR's own is removed."""
-
-    path: Path
-    before: str | None
-    after: str | None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,66 +71,112 @@ def run(options: argparse.Namespace) -> int:
             "--force beside --client", where="kr init", hint="it is for kr.yaml alone; leave it out"
         )
     client = CLIENTS[options.client]
+    if client.needs and not (folder / client.needs).is_dir():
+        hint = f"run it in the folder that has `{client.needs}/`, or name that folder with -C"
+        raise ConfigError(f"has no `{client.needs}/`", where=str(folder), hint=hint)
     changes = list(_undone(folder, client) if options.undo else _done(folder, options.config, client))
     changes = [change for change in changes if change.before != change.after]
     if not changes:
         print("there is nothing to undo" if options.undo else "all of it is there already")
         return 0
     for change in changes:
-        _check_writable(change.path)
-        print(printable(_difference(folder, change)), end="")
-    if not options.yes and not _agreed():
+        check_writable(change.path)
+        print(printable(difference(folder, change)), end="")
+    if not options.yes and not output.agreed("--yes applies it"):
         print("nothing was changed")
         return 0 if sys.stdin.isatty() else 2
     _apply_all(folder, changes)
-    if not options.undo and shutil.which("kr") is None:
-        print("note: no `kr` is on the path here; the client has to find one when it starts")
+    if not options.undo and client.configuration is not None:
+        _tell_what_is_missing()
     return 0
 
 
+def _tell_what_is_missing() -> None:
+    """Say why the client could not start the server, here or on the computer of another."""
+    if _program() != ["kr"]:
+        print("note: no `kr` is on the path, so the entry has a path of this computer")
+    try:
+        require("mcp", "mcp")
+    except PluginError as error:
+        print(f"note: the client cannot start KR yet: {error}")
+
+
 def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_FileEdit]:
-    configuration = folder / client.configuration
-    before = _text(folder, configuration)
-    yield _FileEdit(configuration, before, _with_server(configuration, before, _server(folder, file)))
-    text = folder / client.text
-    before = _text(folder, text)
-    base = load(folder, file).settings.knowledge_research.knowledge_base_path
-    if _is_ours(before):
-        made = render(search_folders(folder), client.template, knowledge_base=str(base))
-        yield _FileEdit(text, before, made + _SEAL.format(_checksum(made)))
-    else:
-        print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
+    if client.configuration is not None:
+        configuration = folder / client.configuration
+        before = text_of(folder, configuration)
+        yield _FileEdit(configuration, before, _with_server(configuration, before, _server(folder, file)))
+    base = load(folder, file).knowledge_base_path
+    for name, template in client.texts.items():
+        path = folder / name
+        before = text_of(folder, path)
+        if before is None and client.needs and not (folder / Path(name).parts[0]).is_dir():
+            continue  # of another program, which this project does not use
+        if _is_ours(before):
+            made = render(search_folders(folder), template, knowledge_base=_shown(folder, base))
+            yield _FileEdit(path, before, made + _SEAL.format(_checksum(made)))
+        else:
+            print(f"note: {name} is not KR's, or was changed; it stays as it is")
+
+
+def _shown(folder: Path, base: Path) -> str:
+    """The knowledge base as the agent finds it from the project's folder."""
+    return str(base.relative_to(folder) if base.is_relative_to(folder) else base)
 
 
 def _undone(folder: Path, client: _Client) -> Iterator[_FileEdit]:
-    configuration = folder / client.configuration
-    before = _text(folder, configuration)
-    if before is not None:
-        yield _FileEdit(configuration, before, _without_server(configuration, before))
-    text = folder / client.text
-    before = _text(folder, text)
-    if text.is_symlink():
-        print(f"note: {client.text} is a link, which KR has not made; it stays as it is")
-    elif _is_ours(before):
-        yield _FileEdit(text, before, None)
-    else:
-        print(f"note: {client.text} is not KR's, or was changed; it stays as it is")
+    if client.configuration is not None:
+        configuration = folder / client.configuration
+        before = text_of(folder, configuration)
+        if before is not None:
+            is_made = before == _made_anew(configuration, before) and not configuration.is_symlink()
+            after = None if is_made else _without_server(configuration, before)
+            yield _FileEdit(configuration, before, after)
+    for name in client.texts:
+        path = folder / name
+        before = text_of(folder, path)
+        if path.is_symlink():
+            print(f"note: {name} is a link, which KR has not made; it stays as it is")
+        elif _is_ours(before):
+            yield _FileEdit(path, before, None)
+        else:
+            print(f"note: {name} is not KR's, or was changed; it stays as it is")
 
 
 def _server(folder: Path, file: Path | None) -> dict[str, Any]:
     """The entry; the client starts it in the project's folder."""
-    if file is None:
-        return {"command": "kr", "args": ["mcp"]}
-    path = file.resolve()
-    name = path.relative_to(folder) if path.is_relative_to(folder) else path
-    return {"command": "kr", "args": ["--config", str(name), "mcp"]}
+    program, *arguments = _program()
+    if file is not None:
+        path = file.resolve()
+        name = path.relative_to(folder) if path.is_relative_to(folder) else path
+        arguments += ["--config", str(name)]
+    return {"command": program, "args": [*arguments, "mcp"]}
+
+
+def _program() -> list[str]:
+    """What starts KR: its name where the path has it, otherwise the program beside this Python, or this Python itself."""
+    if shutil.which("kr") is not None:
+        return ["kr"]
+    beside = shutil.which("kr", path=os.path.dirname(sys.executable))  # noqa: PTH120  text, as `which` wants it
+    # -P: the client starts it in the project's folder, where a `kr_core` of the project's own may lie
+    return [sys.executable, "-P", "-m", "kr_core"] if beside is None else [beside]
 
 
 def _is_server(value: Any) -> bool:
     """Whether KR has written an entry, with any configuration."""
-    if not isinstance(value, dict) or set(value) != {"command", "args"} or value["command"] != "kr":
+    if (
+        not isinstance(value, dict)
+        or set(value) != {"command", "args"}
+        or not isinstance(value["args"], list)
+    ):
         return False
-    match value["args"]:
+    program = _program()
+    whole = [value["command"], *value["args"]]
+    if whole[: len(program)] != program:
+        program = ["kr"]
+    if whole[: len(program)] != program:
+        return False
+    match whole[len(program) :]:
         case ["mcp"] | ["--config", str(), "mcp"]:
             return True
     return False
@@ -145,7 +194,7 @@ def _with_server(path: Path, text: str | None, server: Mapping[str, Any]) -> str
     if servers.get(_NAME) == server or not _may_change(path, servers):
         return text
     servers[_NAME] = server
-    return json_edit.dump(whole, like=text)
+    return json_edit.dump(whole, like=text, where=str(path), by_hand=by_hand)
 
 
 def _without_server(path: Path, text: str) -> str:
@@ -155,9 +204,18 @@ def _without_server(path: Path, text: str) -> str:
     if not isinstance(servers, dict) or _NAME not in servers or not _may_change(path, servers):
         return text
     del servers[_NAME]
-    if not servers and len(whole) > 1:  # where it is all there is, the user may have made it
+    if not servers:
         del whole[_SERVERS]
-    return json_edit.dump(whole, like=text)
+    return json_edit.dump(whole, like=text, where=str(path), by_hand=by_hand)
+
+
+def _made_anew(path: Path, text: str) -> str | None:
+    """What KR writes where no file was, with the entry that a text has; None where that is none of KR's."""
+    servers = json_edit.load(text, where=str(path), by_hand=f"take `{_SERVERS}.{_NAME}` out by hand").get(
+        _SERVERS
+    )
+    server = servers.get(_NAME) if isinstance(servers, dict) else None
+    return _with_server(path, None, server) if isinstance(server, dict) and _is_server(server) else None
 
 
 def _may_change(path: Path, servers: Mapping[str, Any]) -> bool:
@@ -178,60 +236,6 @@ def _is_ours(text: str | None) -> bool:
 
 def _checksum(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
-
-
-def _text(folder: Path, path: Path) -> str | None:
-    """What stands in a file of the project, with its line ends; None where there is none."""
-    try:
-        target = path.resolve()
-        if not target.is_relative_to(folder):
-            raise ConfigError(f"leads out of the project, to {target}", where=str(path), hint=_BY_HAND)
-        if not target.exists():
-            if path.is_symlink():
-                raise ConfigError(
-                    f"is a link to {target}, which is not there", where=str(path), hint=_BY_HAND
-                )
-            return None
-        if not target.is_file():  # a pipe would be waited for
-            raise ConfigError("is not a regular file", where=str(path), hint=_BY_HAND)
-        return read_bytes(target, limit=_LARGEST, within=folder).decode()
-    except UnicodeDecodeError as error:
-        raise ConfigError("is not UTF-8 text", where=str(path), hint="save it in UTF-8") from error
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-        said = getattr(error, "strerror", None) or error
-        raise ConfigError(f"cannot be read: {said}", where=str(path)) from error
-
-
-def _check_writable(path: Path) -> None:
-    """A file that is protected is not replaced by another one, though the folder would allow it."""
-    target = path.resolve()
-    if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise ConfigError("may not be written", where=str(path), hint="allow it, and run this again")
-
-
-def _difference(folder: Path, change: _FileEdit) -> str:
-    name = str(change.path.relative_to(folder))
-    before, after = (
-        (text or "").removeprefix("\ufeff").replace("\r\n", "\n").splitlines(keepends=True)
-        for text in (change.before, change.after)
-    )
-    old, new = (
-        "/dev/null" if text is None else f"{side}/{name}"
-        for text, side in ((change.before, "a"), (change.after, "b"))
-    )
-    lines = difflib.unified_diff(before, after, old, new)
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-
-
-def _agreed() -> bool:
-    """Whether a person at the terminal says yes; where nobody is there, the answer is how to."""
-    if not sys.stdin.isatty():
-        print("kr: there is no one to ask here; --yes applies it", file=sys.stderr)
-        return False
-    try:
-        return input("Apply? [y/N] ").strip().casefold() in {"y", "yes"}
-    except EOFError:
-        return False
 
 
 def _apply_all(folder: Path, changes: Sequence[_FileEdit]) -> None:
@@ -257,7 +261,7 @@ def _apply_all(folder: Path, changes: Sequence[_FileEdit]) -> None:
 
 
 def _check_unchanged(folder: Path, change: _FileEdit) -> None:
-    if _text(folder, change.path) != change.before:
+    if text_of(folder, change.path) != change.before:
         hint = "nothing was changed; run this again"
         raise ConfigError("was changed by someone else meanwhile", where=str(change.path), hint=hint)
 
@@ -267,15 +271,17 @@ def _apply(change: _FileEdit) -> None:
         write_atomically(change.path.resolve(), change.after)  # a link stays one
         return
     change.path.unlink()
-    above = change.path.parent
-    if above.name == _OWN_FOLDER and not above.is_symlink() and not any(above.iterdir()):
-        above.rmdir()  # those above it may have been there before
+    for above in change.path.parents[:2]:  # those above may have been there before
+        own = _OWN_FOLDER in (above.name, above.parent.name)
+        if not own or above.is_symlink() or any(above.iterdir()):
+            return
+        above.rmdir()
 
 
 def _put_back(folder: Path, change: _FileEdit, missing: Sequence[Path]) -> None:
-    """Undo a change, as far as it was made, unless somebody has changed it again."""
+    """Undo a change, as far as it was made, unless it has changed again."""
     with suppress(OSError, ConfigError):
-        if _text(folder, change.path) == change.after:
+        if text_of(folder, change.path) == change.after:
             if change.before is None:
                 change.path.resolve().unlink()
             else:

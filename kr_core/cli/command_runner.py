@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from errno import ENOSPC
+from errno import ENAMETOOLONG, ENOSPC
 from typing import TYPE_CHECKING
 
-from kr_core.cli.command_line import parser
+from kr_core.cli.command_options import parser
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.terminal_text import printable
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _FULL = "no room is left where the output, or a file, is written; make room on the disk, or send the output elsewhere"
 _GRACE_SECONDS = 0.5
+_SHOWN_LENGTH = 60
+"""Characters of a name that is too long."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -47,6 +49,10 @@ def run(arguments: Sequence[str]) -> int:
             print(f"kr: {_FULL}", file=sys.stderr)
             drop_output(sys.stdout)  # Python would complain once more
             return StorageError.exit_code
+        if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+            shown = printable(str(error.filename))[:_SHOWN_LENGTH]
+            print(f"kr: {shown}...: the name is too long for a file; give a shorter one", file=sys.stderr)
+            return ConfigError.exit_code
         if options.verbose:
             raise
         print(printable(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where"), file=sys.stderr)

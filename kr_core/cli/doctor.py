@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core._version import __version__
 from kr_core.aio import run as run_coroutine
+from kr_core.calibration import MINIMUM_VERDICTS
 from kr_core.cli import output
 from kr_core.config import load, trust_store
 from kr_core.config.plugin_names import dotted
-from kr_core.config.schema import NO_EFFECT
 from kr_core.config.trust_policy import VARIABLE
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.git.ownership import require_own_state
@@ -25,7 +25,9 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from packaging.requirements import Requirement
 
     from kr_core.config import Config
 
@@ -83,6 +85,7 @@ def _checks(options: argparse.Namespace) -> Iterator[Check]:
         yield from _other_plugin_checks(pipeline, verbose=options.verbose)
         yield from _store_checks(pipeline)
         yield from _lesson_checks(pipeline)
+        yield from _calibration_checks(pipeline)
         yield from _network_checks(config.environ, external)
 
 
@@ -117,6 +120,51 @@ def _dependency_checks() -> Iterator[Check]:
         yield Check("dependencies", "fault", said)
     if not wrong:
         yield Check("dependencies", "ok", f"all {len(needed)} as KR asks for them")
+    if missing := missing_extras(required, _is_installed):
+        command = f'`pip install "kr-core[{",".join(missing)}]"`'
+        what = ", ".join(f"{name} ({_EXTRAS[name]})" for name in missing)
+        yield Check(
+            "extras", "ok", f"not installed: {what}; {command} adds them, or name those that you need"
+        )
+
+
+_EXTRAS = {
+    "web": "web pages as sources",
+    "mcp": "`kr mcp`, DeepWiki and other MCP servers",
+    "otel": "traces of OpenTelemetry",
+    "serve": "the inbox as a page",
+    "pdf": "PDF documents",
+    "semantic": "search by meaning",
+    "fast": "quick search of many documents",
+    "pictures": "figures in `kr retro --html`",
+}
+"""What KR can do with each extra."""
+
+
+def missing_extras(required: Sequence[Requirement], installed: Callable[[str], bool]) -> list[str]:
+    """The extras of KR that need a package that is not installed."""
+    found = []
+    for name in _EXTRAS:
+        of_it = [
+            one
+            for one in required
+            if one.marker is not None
+            and one.marker.evaluate({"extra": name})
+            and not one.marker.evaluate({"extra": ""})
+        ]
+        if not all(installed(one.name) for one in of_it):
+            found.append(name)
+    return found
+
+
+def _is_installed(name: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _environment_checks(pipeline: Pipeline) -> Iterator[Check]:
@@ -138,13 +186,6 @@ def _configuration_checks(config: Config) -> Iterator[Check]:
     yield Check("configuration", "ok", str(config.file) if config.file else f"defaults, in {config.root}")
     for key in config.passed_over:
         said = f"`{dotted(key)}` has a value that KR does not know; its default holds, and other tools are free to read it"
-        yield Check("configuration", "note", f"{config.origin(key)}: {said}")
-    without = [key for name in NO_EFFECT if _written(config, key := tuple(name.split(".")))]
-    if config.bmad and without:  # others read them, so there is nothing to remove
-        said = ", ".join(f"`{dotted(key)}`" for key in without)
-        yield Check("configuration", "ok", f"left to BMAD's other tools in this version: {said}")
-    for key in () if config.bmad else without:
-        said = f"`{dotted(key)}` has no effect in this version; remove it, or leave it for a later one"
         yield Check("configuration", "note", f"{config.origin(key)}: {said}")
 
 
@@ -172,14 +213,6 @@ def _held_back(pipeline: Pipeline) -> set[str]:
     }
 
 
-def _written(config: Config, key: tuple[str, ...]) -> bool:
-    """Whether a key stands in the file; a default that does nothing yet is nobody's concern."""
-    value: Any = config.document.values if config.document else {}
-    for part in key:
-        value = value.get(part) if isinstance(value, dict) else None
-    return value is not None
-
-
 # -- plugins ---------------------------------------------------------------------------------------------
 
 
@@ -192,41 +225,62 @@ def _hook_check(pipeline: Pipeline, name: str) -> Check:
     return Check(f"hook {name}", "fault", f"{said}; take it out of `hooks`")
 
 
+class _Attempt(NamedTuple):
+    """What came of building a plugin or an instance."""
+
+    check: Check
+    component: Any = None
+    """None where it cannot be used."""
+    hint: str | None = None
+    """How to switch it on, of a source that the chain passes by."""
+
+
 def _active_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     """Build what is active; the names of sources that leave the machine are added to `external`."""
-    config = pipeline.config
-    said = set()
+    said: list[str] = []
+    off: dict[str, str] = {}
     held_back = _held_back(pipeline)
     there = {plugin.name for plugin in pipeline.registry.installed()}
     for noun, name, _key, by_default in pipeline.registry.named():
         if noun == "agent" or (by_default and name not in there):
             continue
-        label = f"{noun} {name}"
         if name in held_back:
-            yield Check(label, "fault", "not built before its settings are allowed with `kr trust`")
+            yield Check(
+                f"{noun} {name}", "fault", "not built before its settings are allowed with `kr trust`"
+            )
             continue
-        try:
-            if noun == "hook":
-                yield _hook_check(pipeline, name)
-                continue
-            component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
-        except KRError as error:
-            said.add(str(error))
-            passed_by = noun == "source" and (config.bmad or by_default)
-            hint = "; it is passed by in the chain" if passed_by else ""
-            yield Check(label, "note" if passed_by else "fault", f"{error}{hint}")
-            continue
-        if isinstance(component, Unready) and component.unready:
-            yield Check(label, "note", f"not asked: {component.unready}")
-            continue
-        yield Check(label, "ok", "built")
+        check, component, hint = _attempt(pipeline, noun, name, by_default=by_default)
+        said.append(check.message)
+        yield check
+        if hint is not None:
+            off[name] = hint
         if noun == "source" and isinstance(component, External) and component.external:
             external.append(name)
+    if off:
+        first, hint = next(iter(off.items()))
+        begin = f"; begin with {first}: {hint}" if hint else ""
+        yield Check("sources", "ok", f"not switched on: {', '.join(off)}{begin}")
     try:
         pipeline.check_names()
     except ConfigError as error:  # a name that is not active, under `plugins`
-        if str(error) not in said:
+        if not any(str(error) in one for one in said):
             yield Check("plugins", "fault", str(error))
+
+
+def _attempt(pipeline: Pipeline, noun: str, name: str, *, by_default: bool) -> _Attempt:
+    label = f"{noun} {name}"
+    try:
+        if noun == "hook":
+            return _Attempt(_hook_check(pipeline, name))
+        component = pipeline.registry.build(noun, name)  # type: ignore[call-overload]  # the overloads name each noun
+    except KRError as error:
+        if noun == "source" and (pipeline.config.bmad or by_default):
+            return _Attempt(Check(label, "note", f"{error}; it is passed by in the chain"), hint=error.hint)
+        return _Attempt(Check(label, "fault", str(error)))
+    if isinstance(component, Unready) and component.unready:
+        hint = component.unready.rpartition("; ")[2] if noun == "source" else None
+        return _Attempt(Check(label, "note", f"not asked: {component.unready}"), hint=hint)
+    return _Attempt(Check(label, "ok", "built"), component)
 
 
 def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
@@ -240,24 +294,24 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
     for profile in config.routing.agents.values():
         agents.setdefault(profile.plugin, []).append(profile.name)
     for name, of in agents.items():
-        label, who = f"agent {name}", ", ".join(of)
+        label, till_then = f"agent {name}", _till_then(config, of)
         if name in held_back:
             yield Check(label, "fault", "not built before its settings are allowed with `kr trust`")
             continue
         try:
             component = pipeline.registry.build("agent", name)
         except KRError as error:
-            yield Check(label, "fault", f"{error}; till then {who} cannot be asked")
+            yield Check(label, "fault", f"{error}; {till_then}")
             continue
         if isinstance(component, Unready) and component.unready:
-            yield Check(label, "note", f"{component.unready}; till then {who} cannot be asked")
+            yield Check(label, "note", f"{component.unready}; {till_then}")
             continue
         said = "built"
         if isinstance(component, Versioned):
             try:
                 said = run_coroutine(component.version())
             except Exception as error:  # whatever a third party's raises
-                yield Check(label, "note", f"{error}; till then {who} cannot be asked")
+                yield Check(label, "note", f"{error}; {till_then}")
                 continue
         without = [
             one
@@ -274,6 +328,13 @@ def _agent_checks(pipeline: Pipeline, external: list[str]) -> Iterator[Check]:
         yield Check(label, "ok", f"{said}; for {', '.join(one for one in of if one not in without)}")
         if isinstance(component, External) and component.external:
             external.append(name)
+
+
+def _till_then(config: Config, agents: list[str]) -> str:
+    """What is missing while the plugin of some agents does not work; the usual ones are named where someone configured them."""
+    if any(name in config.settings.agents for name in agents):
+        return f"till then {', '.join(agents)} cannot be asked"
+    return "till then `kr ask` puts their questions to a human, and `kr research` works as it is"
 
 
 _KEYS = {"source": "knowledge_research.sources", "log": "logs", "agent": "agents.<name>.plugin"}
@@ -337,6 +398,10 @@ def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
             yield Check(name, "fault", f"{type(error).__name__}: {error}; {hint}")
     if config.settings.knowledge_research.git_commit == "auto":
         yield from _git_checks(config)
+    from kr_core.git.merge_driver import describe_missing_driver
+
+    if said := describe_missing_driver(config):
+        yield Check("git", "note", said)
 
 
 def _git_checks(config: Config) -> Iterator[Check]:
@@ -366,6 +431,28 @@ def _lesson_checks(pipeline: Pipeline) -> Iterator[Check]:
         lines = "1 line is" if found.others == 1 else f"{found.others} lines are"
         said = f"{lines} no lesson; write it as `- [date] [phase] summary. Ref: path:line`, or leave it"
         yield Check("lessons", "note", f"{lessons.shown}:{found.first_other}: from here on {said}")
+
+
+def _calibration_checks(pipeline: Pipeline) -> Iterator[Check]:
+    """What is known of confidences by what humans said of answers, for each agent with a verdict."""
+    setting = pipeline.config.settings.calibration
+    try:
+        learned = pipeline.components.verdicts.read()
+    except KRError as error:
+        yield Check("calibration", "fault", str(error))
+        return
+    for subject in learned.subjects():
+        found = learned.calibrator(subject)
+        if found.stage == "raw":
+            said = f"raw: not enough verdicts ({found.verdicts} of {MINIMUM_VERDICTS})"
+        elif found.stage == "shadow":
+            said = f"shadow: by {found.verdicts} verdicts, the stated confidence is not known to be improved"
+        elif setting == "calibrated" and subject.quantity == "agent":
+            said = f"calibrated, by {found.verdicts} verdicts"
+        else:
+            said = f"shadow: by {found.verdicts} verdicts, a corrected confidence predicts better"
+            said += "; `calibration: calibrated` uses it" if subject.quantity == "agent" else ""
+        yield Check(f"calibration {subject.agent}", "ok", printable(said))
 
 
 def _read_entries(pipeline: Pipeline) -> Iterator[Check]:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kr_core.ask.sync_service import KnowledgeRouterService
-from kr_core.cli import ask, output, terminal_chat
+from kr_core.cli import ask, output, spot_checks, terminal_chat
 from kr_core.cli.terminal import TypedLines
 from kr_core.errors import ConfigError
 from kr_core.escalation.render import for_terminal
@@ -42,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
                 return _list(service, options)
             if options.action == "show":
                 return _show(service, options)
+            if options.action == "check":
+                progress.clear()
+                return spot_checks.run(pipeline, options)
             if options.action == "poll":
                 tended = service.tend()
                 progress.clear()
@@ -51,21 +54,25 @@ def run(options: argparse.Namespace) -> int:
                 return 0
             result = _answered(service, options)
             progress.clear()
-            ask.show(result, options)
+            withdrawn = options.action == "withdraw"
+            (_show_withdrawn if withdrawn else ask.show)(result, options)
             notes = pipeline.deliver_logs()
     if not (options.quiet or options.json or options.yaml):
         output.tell(notes)
-    return ask.exit_code(result)
+    return 0 if withdrawn else ask.exit_code(result)
+
+
+def _show_withdrawn(result: AskResult, options: argparse.Namespace) -> None:
+    if options.json or options.yaml:
+        ask.show(result, options)
+    elif not options.quiet:
+        print(printable(result.notes[-1]))
 
 
 def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> AskResult:
     """What came of a reply."""
     name, revision = _which(options.id)
-    by = ask.login_name() if options.by is None else options.by.strip()
-    if not by:
-        raise ConfigError(
-            "is not a name", where=f"--by {options.by!r}", hint="leave it out, or say who you are"
-        )
+    by = ask.name_of(options)
     if options.action == "chat":
         return _talked(service, name, revision, by)
     response = HumanResponse(
@@ -79,7 +86,7 @@ def _answered(service: KnowledgeRouterService, options: argparse.Namespace) -> A
 
 def _talked(service: KnowledgeRouterService, name: str, revision: int | None, by: str) -> AskResult:
     case = service.cases.get(name)
-    if not case.waits or case.request.agent is None or revision not in {None, case.request.revision}:
+    if not case.waits or case.request.partner is None or revision not in {None, case.request.revision}:
         return service.reply(  # it will be refused, and that is on the record
             name, HumanResponse(action="chat", by=by, revision=revision)
         )
@@ -135,6 +142,8 @@ def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
         print("\n".join(lines))
     else:
         print("no question was ever put to a human" if options.all else "nothing waits for an answer")
+    if not options.json and (said := spot_checks.hint(service.pipeline)):
+        print(said)
     return 0
 
 
@@ -205,10 +214,15 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
 
 def _decided(case: Case) -> str:
     resolution = case.resolution
+    if case.status == "withdrawn" and resolution is not None:
+        return f"**Withdrawn** by {harmless_line(resolution.by)}:\n\n{quoted(resolution.content or '')}"
     if resolution is None or case.answer is None:
         return f"It is {case.status}."
     how = resolution.action.removeprefix("add_")
     when = f"{resolution.time.astimezone():%Y-%m-%d %H:%M}"
     if case.status == "expired":
         return f"**Expired**, {when}. Warning: {harmless_line(case.answer.warning)}\n\n{quoted(case.answer.content)}"
-    return f"**Answered** by {harmless_line(resolution.by)} ({how}), {when}:\n\n{quoted(case.answer.content)}"
+    by = f"{harmless_line(resolution.by)} ({how})"
+    if resolution.action == "add_context":
+        by = f"{harmless_line(case.answered_by)}, with what {harmless_line(resolution.by)} has added"
+    return f"**Answered** by {by}, {when}:\n\n{quoted(case.answer.content)}"

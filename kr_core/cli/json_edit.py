@@ -11,6 +11,8 @@ from kr_core.errors import ConfigError
 
 _COMMENT = re.compile(r"//|/\*")
 _INDENT = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+_LONGEST = 1_000_000
+"""Characters of what is written."""
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
@@ -44,13 +46,23 @@ def load(text: str, *, where: str, by_hand: str) -> dict[str, Any]:
     return value
 
 
-def dump(value: dict[str, Any], *, like: str) -> str:
-    """The text of an object, with the indentation, line ends and byte order mark of another text."""
+def dump(value: dict[str, Any], *, like: str, where: str, by_hand: str) -> str:
+    """The text of an object, with the indentation, line ends and byte order mark of another text.
+
+    Raises:
+        ConfigError: it would be far longer than the other text: each line can repeat a long indentation.
+    """
     body = like.removeprefix(_BOM)
     found = _INDENT.search(body)
-    is_one_line = "\n" not in body.strip() and body.strip() not in {"", "{}"}
+    is_one_line = "\n" not in body.strip() and bool(body.strip())
     indent = None if is_one_line else found[1] if found else "  "
-    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    parts, left = [], _LONGEST
+    for part in json.JSONEncoder(indent=indent, ensure_ascii=False).iterencode(value):
+        parts.append(part)
+        left -= len(part)
+        if left < 0:
+            raise ConfigError("would get too long to be written", where=where, hint=by_hand)
+    text = "".join(parts)
     text += "\n" if body.endswith("\n") or not body.strip() else ""
     text = text.replace("\n", "\r\n") if "\r\n" in body else text
     return like[: len(like) - len(body)] + text

@@ -8,22 +8,25 @@ import sys
 import time
 from datetime import datetime
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kr_core.cli import output
 from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import audit
 from kr_core.model.events import EVENTS
-from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchanges, follow, last_number
+from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchange_pages, follow, last_number
+from kr_core.qalog.verification import log_flaws
 from kr_core.research import Pipeline
 from kr_core.terminal_text import columns, printable
+from kr_core.verdicts import record as verdicts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kr_core.model.questions import QALogEntry
-    from kr_core.protocols import EventLog, Journal
+    from kr_core.protocols import EventLog, Journal, Log
 
 NO_CONTENT = 4
 COLUMNS = (
@@ -56,7 +59,10 @@ def run(options: argparse.Namespace) -> int:
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         journal = pipeline.journal
         if options.verify:
-            return _verify(journal)
+            logs, notes = pipeline.components.logs()
+            for note in notes:
+                print(printable(f"kr: {note}"), file=sys.stderr)
+            return _verify(journal, logs)
         if options.follow:
             _follow(journal, wanted, as_json=options.json)
             return 0
@@ -66,14 +72,13 @@ def run(options: argparse.Namespace) -> int:
                 print(_json(entry))
                 code = 0
             return code
-        found = exchanges(journal, wanted)
+        pages = exchange_pages(journal, wanted)
         if options.csv:
-            _print_csv(found)
-        elif found:
-            print(_table(found, with_feature=not options.feature))
-        else:
+            return _print_csv(pages)
+        code = _print_table(pages, with_feature=not options.feature)
+        if code:
             print("nothing is on the record" + (" that was asked for" if any(wanted) else ""))
-    return 0 if found else NO_CONTENT
+    return code
 
 
 def _check_kinds(kinds: Sequence[str]) -> None:
@@ -99,8 +104,10 @@ def _time(text: str | None, where: str) -> datetime | None:
         ) from error
 
 
-def _verify(journal: Journal) -> int:
-    flaws = [*journal.verify()] or audit.flaws(journal)  # entries that are wrong prove nothing of cases
+def _verify(journal: Journal, logs: Mapping[str, Log]) -> int:
+    flaws = [*journal.verify(), *log_flaws(journal, logs)]
+    if not flaws:  # entries that are wrong prove nothing of what is kept beside them
+        flaws = [*audit.flaws(journal), *verdicts.flaws(journal)]
     for flaw in flaws:
         print(printable(f"{flaw.location}: {flaw.message}; {flaw.hint}"))
     if not flaws:
@@ -124,15 +131,18 @@ def _json(entry: QALogEntry) -> str:
     return output.as_json(entry.model_dump(mode="json"), indent=None)
 
 
-def _print_csv(found: Iterable[LoggedExchange]) -> None:
+def _print_csv(pages: Iterable[Sequence[LoggedExchange]]) -> int:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in found:
+    code = NO_CONTENT
+    for one in chain.from_iterable(pages):
+        code = 0
         row = (
             one.time.isoformat(), one.id, one.parent_id, one.feature_id, one.question_id, one.topic, ", ".join(one.agents),
             one.confidence, one.threshold, one.result, one.escalation_id, one.question, one.answer,
         )  # fmt: skip
         writer.writerow([_cell(value) for value in row])
+    return code
 
 
 def _cell(value: str | int | None) -> str | int | None:
@@ -143,18 +153,27 @@ def _cell(value: str | int | None) -> str | int | None:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def _table(found: Sequence[LoggedExchange], *, with_feature: bool) -> str:
+def _print_table(pages: Iterable[Sequence[LoggedExchange]], *, with_feature: bool) -> int:
+    """Print page by page, each as wide as it and those before it need."""
     rows = [["time", "exchange", *(["feature"] if with_feature else []), "topic", "who", "sure", "result"]]
-    rows += [_row(one, with_feature=with_feature) for one in found]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    questions = ["question", *(one.question for one in found)]
-    lines = []
-    for row, question in zip(rows, questions, strict=True):
-        start = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        lines.append(
-            f"{start}  {output.brief(question, max(_FEWEST, columns(sys.stdout, _WIDTH) - len(start) - 2))}".rstrip()
+    questions = ["question"]
+    widths = [0] * len(rows[0])
+    most = columns(sys.stdout, _WIDTH)
+    code = NO_CONTENT
+    for page in filter(None, pages):
+        code = 0
+        rows += [_row(one, with_feature=with_feature) for one in page]
+        questions += [one.question for one in page]
+        widths = [max(width, *map(len, cells)) for width, *cells in zip(widths, *rows, strict=True)]
+        form = "  ".join(f"{{:<{width}}}" for width in widths)
+        room = max(_FEWEST, most - sum(widths) - 2 * len(widths))
+        lines = (
+            f"{form.format(*row)}  {output.brief(question, room)}".rstrip()
+            for row, question in zip(rows, questions, strict=True)
         )
-    return "\n".join(lines)
+        print("\n".join(lines), flush=True)
+        rows, questions = [], []
+    return code
 
 
 def _row(one: LoggedExchange, *, with_feature: bool) -> list[str]:

@@ -60,9 +60,12 @@ def answer(
 
 def _heading(request: ResearchRequest, results: Results) -> str:
     query = request.query
-    cited = {one.version: one.url for one in results.citations}
-    own = [version for version, url in cited.items() if f"/{query.framework}@" in url.lower()]
-    version = next(iter((*own, *cited)), query.framework_version)  # a dependency may be cited first
+    urls = [(one.url.lower(), one.version) for one in results.citations if one.version]
+    own = [version for url, version in urls if f"/{query.framework.lower()}@" in url]
+    others = [
+        version for url, version in urls if not url.startswith("pkg:")
+    ]  # a dependency may be all that is cited
+    version = next(iter((*own, *others)), query.framework_version)
     subject = f"{query.framework} {version}" if version else query.framework
     kept = results.match.question if results.match is not None and results.cache_hit else None
     asked = query.question if "topic" in query.inferred else query.topic
@@ -180,6 +183,17 @@ def notes(result: ResearchResult, more: list[str], *, errors_only: bool, verbose
             note for note in result.results.degradation_notes if every or not note.startswith(QUOTE_DROPPED)
         )
         tell([*kept, *more])
+
+
+def agreed(otherwise: str) -> bool:
+    """Whether a person at the terminal says yes; without a terminal KR says how to go on."""
+    if not sys.stdin.isatty():
+        print(f"kr: there is no one to ask here; {otherwise}", file=sys.stderr)
+        return False
+    try:
+        return input("Apply? [y/N] ").strip().casefold() in {"y", "yes"}
+    except EOFError:
+        return False
 
 
 def tell(notes: Iterable[str]) -> None:

@@ -117,8 +117,8 @@ def _prompt(case: Case) -> str:
     if letters:
         ways.append(f"choose {letters[0]}-{letters[-1]}")
     ways.append("type the answer")
-    if request.agent is not None:
-        ways += ["conte[x]t", "c[h]at"]
+    ways += [] if request.agent is None else ["conte[x]t"]
+    ways += [] if request.partner is None else ["c[h]at"]
     return f"{request.id}@{request.revision}: {', '.join(ways)}, [l]ater"
 
 
@@ -129,7 +129,7 @@ def _help(case: Case) -> str:
         "correct": True,
         "context": request.agent is not None,
         "choose": bool(options(request)),
-        "chat": request.agent is not None,
+        "chat": request.partner is not None,
     }
     verbs = [verb for verb, fits in fitting.items() if fits]
     several = " or ".join(f"`{verb}`" for verb in ("correct", "context") if verb in verbs)

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core import yaml_text
 from kr_core.cli import lessons, output, replay
 from kr_core.cli.given_file import text_of
-from kr_core.cli.request_io import exit_code, refreshed
+from kr_core.cli.request_io import document, exit_code, refreshed
+from kr_core.config import load
 from kr_core.errors import ConfigError
+from kr_core.project.project import LocalProject
 from kr_core.protocols import Appendable
 from kr_core.research import Pipeline
 from kr_core.research.requests import InvalidRequest, wants_lessons
+from kr_core.review import is_doubtful, reviewed
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator
 
-    from kr_core.model import ResearchRequest
+    from kr_core.config import Config
+    from kr_core.model import Event, ResearchRequest
     from kr_core.research.results import CompletedResearch
 
 
@@ -36,25 +43,35 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
         )
     _refuse_mixture(options)
     with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
-        with Pipeline.open(options.config, folder=options.folder, on_event=progress.show) as pipeline:
+        with _opened(options, progress.show) as (pipeline, unkept):
             if options.batch:
                 from kr_core.cli import batch
 
                 return batch.run(pipeline, options, progress)
-            raw = _document(options.request, options.folder) if options.request else None
+            raw = (
+                document(options.request, text_of(options.request, options.folder))
+                if options.request
+                else None
+            )
             if wants_lessons(raw):
                 return lessons.show(pipeline.lessons.inject(raw), options)
             request = _request(pipeline, options, raw)
             with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the answer stands alone
                 answer = pipeline.research(request)
+                doubtful = is_doubtful(pipeline.config, answer.result)
+                if doubtful:
+                    from kr_core.aio import run as run_loop
+
+                    answer = run_loop(reviewed(pipeline, request, answer))
             progress.clear()
             sys.stdout.write(_shown(pipeline, options, request, answer))
             sys.stdout.flush()
-            _remember(pipeline, options, arguments, request=request, answer=answer)
+            if not (doubtful or unkept):  # what became of its case is told each time
+                _remember(pipeline, options, arguments, request=request, answer=answer)
             notes = (
-                []
+                unkept
                 if isinstance(request, InvalidRequest) or answer.result.status == "failure"
-                else pipeline.deliver_logs()
+                else [*unkept, *([] if unkept else pipeline.deliver_logs())]
             )
         output.notes(
             answer.result,
@@ -65,10 +82,40 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
     return exit_code(answer.result)
 
 
+@contextlib.contextmanager
+def _opened(
+    options: argparse.Namespace, on_event: Callable[[Event], object]
+) -> Iterator[tuple[Pipeline, list[str]]]:
+    """The project's pipeline, and what to say where KR can keep nothing: a project on a read-only disk is answered, too.
+
+    What KR writes for one answer then lies in a temporary folder.
+    """
+    start = (options.folder or Path.cwd()).resolve()
+    config = load(start, options.config)
+    with contextlib.ExitStack() as stack:
+        unkept = []
+        if not _is_writable(config):
+            scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="kr-"))
+            config = replace(config, temporary_state=Path(scratch, ".kr"))
+            unkept = [f"nothing was kept: {config.root} cannot be written; make it writable to keep answers"]
+        project = LocalProject(config.root, start, config.environ)
+        pipeline = stack.enter_context(Pipeline(config, project=project, on_event=on_event))
+        pipeline.check_names()
+        yield pipeline, unkept
+
+
+def _is_writable(config: Config) -> bool:
+    """Whether KR's state can be written: its folder, or the one to make it in; a link is left to be refused."""
+    state = config.state_folder
+    if state.is_symlink():
+        return True
+    return os.access(state if os.path.lexists(state) else config.root, os.W_OK)
+
+
 def _reject(options: argparse.Namespace) -> int:
     """Take an answer out of the knowledge base, and say so."""
     from kr_core.cli.cache import entry_named
-    from kr_core.research.verdict import reject
+    from kr_core.research.rejection import reject
 
     if options.question is not None:
         raise ConfigError(
@@ -133,21 +180,6 @@ def _request(pipeline: Pipeline, options: argparse.Namespace, raw: Any) -> Resea
         max_tokens=options.max_tokens,
         refresh=options.refresh,
     )
-
-
-def _document(name: str, folder: Path | None) -> Any:
-    """A request file: JSON is YAML too, so one reader serves both."""
-    text = text_of(name, folder)
-    try:
-        return yaml_text.load(text)
-    except (yaml_text.YAMLError, ValueError, RecursionError) as error:
-        line = yaml_text.error_line(error) if isinstance(error, yaml_text.YAMLError) else None
-        problem = str(getattr(error, "problem", None) or error)
-        raise ConfigError(
-            f"is neither YAML nor JSON: {problem}",
-            where=f"{name}:{line}" if line else name,
-            hint="mend it and ask again",
-        ) from error
 
 
 def _shown(

@@ -46,6 +46,10 @@ def _why(route: Route, profile: AgentProfile | None) -> list[str]:
         return lines
     needed = "every answer goes to a human" if route.always_escalate else f"{route.threshold}"
     lines.append(f"threshold: {needed} ({route.threshold_reason})")
+    if route.certified is not None:
+        lines.append(
+            f"certified: {route.certified} % of such answers must be proven right; till then a human decides"
+        )
     model = f", model {profile.model}" if profile.model else ""
     lines.append(f"asked through: {profile.plugin}{model}, at most {profile.timeout_seconds} s")
     if profile.fallback:

@@ -1,4 +1,4 @@
-"""What `kr team` does: the resident on standard input and output, a message a line; its log is on standard error."""
+"""What `kr team` does: the resident on standard input and output, message by message; its log is on standard error."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kr_core.aio import run as run_loop
 from kr_core.cli import output
 from kr_core.research import Pipeline
 from kr_core.team import line_io, messages
+from kr_core.team.assembler import MessageAssembler
 from kr_core.team.resident import Resident
 from kr_core.terminal_text import printable
 
@@ -133,30 +134,32 @@ class _Server:
     # -- what comes in -----------------------------------------------------------------------------------
 
     def _read(self, woken: int) -> None:
-        """Answer one line after the other, in a thread that waits for the next one and looks up what is asked.
+        """Answer one message after the other, in a thread that waits for the next one and looks up what is asked.
 
         What is known is answered from here: the event loop may have its hands full with what is not.
         """
+        assembler = MessageAssembler()
         try:
-            for line in line_io.lines(self._inlet, woken):
-                text = _text(line)
+            for line in line_io.lines(self._inlet, woken, lambda: assembler.seconds_left):
+                read = assembler.expire() if line is None else assembler.take(_text(line))
                 if self._over:
                     return
-                if isinstance(text, str) and not text.strip():
-                    continue
-                message = messages.read(text) if isinstance(text, str) else text
-                if isinstance(message, messages.TeamMessage):
-                    self._obey(message)
-                else:
-                    self._answer(self._resident.refuse(message))
-                if self._out.full:
-                    self._tell(
-                        "[KR-TEAM] note: results are not read; no more messages are read until they are"
-                    )
-                    self._in_loop(self._until_read())
+                self._handle(read)
+            self._handle(assembler.end())
         except OSError as error:
             self._tell(f"[KR-TEAM] note: standard input cannot be read: {error.strerror or error}")
         self._in_loop(self._at_the_end())
+
+    def _handle(self, read: Sequence[messages.TeamMessage | Fault]) -> None:
+        """Do what messages say, and refuse what is none; then wait where very much of what was answered is not read."""
+        for message in read:
+            if isinstance(message, messages.TeamMessage):
+                self._obey(message)
+            else:
+                self._answer(self._resident.refuse(message))
+            if self._out.full:
+                self._tell("[KR-TEAM] note: results are not read; no more messages are read until they are")
+                self._in_loop(self._until_read())
 
     async def _at_the_end(self) -> None:
         """No more lines come: what was asked until then is answered, unless it is told to end before."""

@@ -10,6 +10,7 @@ from kr_core.errors import ConfigError
 from kr_core.escalation.commands import read_replies
 from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import quoted
+from kr_core.escalation.transitions import NO_PARTNER
 from kr_core.model.questions import HumanResponse
 from kr_core.terminal_text import printable
 
@@ -38,13 +39,9 @@ def talk(service: KnowledgeRouterService, case: Case, typed: TypedLines, by: str
         DecidedError: somebody else has decided the case meanwhile.
     """
     request = case.request
-    agent = request.agent
+    agent = request.partner
     if agent is None:
-        raise ConfigError(
-            "no agent was asked, so there is none to talk with",
-            where=request.id,
-            hint=f"give the answer: `kr inbox correct {request.id} TEXT`",
-        )
+        raise ConfigError(NO_PARTNER, where=request.id)
     tell(
         f"\nYou talk with {agent} about {request.id}. `/done TEXT` ends it with your answer, `/kr confirm` with what"
         f" {agent} has said last; Ctrl-D leaves it for later."

@@ -47,6 +47,8 @@ class Config:
     """Whether the file is BMAD's own, which has other readers and may name what KR does not have."""
     passed_over: tuple[KeyPath, ...] = ()
     """Keys of BMAD's file whose values KR does not know; their defaults hold."""
+    temporary_state: Path | None = None
+    """Where KR's state lies for one command in a project that cannot be written."""
 
     @cached_property
     def knowledge_base(self) -> Path:
@@ -68,7 +70,7 @@ class Config:
     @property
     def state_folder(self) -> Path:
         """The project's `.kr/`; the part that needs it makes it."""
-        return self.root / STATE_FOLDER
+        return self.temporary_state or self.root / STATE_FOLDER
 
     def origin(self, key: KeyPath) -> str:
         """`kr.yaml:12`, where a key stands, or its nearest parent; for messages."""

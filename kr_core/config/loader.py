@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kr_core.config.config_file import ConfigDocument, KeyPath
-    from kr_core.model.limits import Limits
+    from kr_core.model.time_limits import TimeLimits
 
 __all__ = ["given", "load"]
 
@@ -120,7 +120,7 @@ def _check_tiers(config: Config) -> None:
     """Refuse a tier that names a way to a human that is not one of the configuration's."""
     known = config.settings.escalations
     of_rules = enumerate(config.settings.routing.rules or ())
-    limits: list[tuple[KeyPath, Limits]] = [(("escalation",), config.settings.escalation)]
+    limits: list[tuple[KeyPath, TimeLimits]] = [(("escalation",), config.settings.escalation)]
     limits += [
         (("routing", "rules", n, "escalation"), one.escalation) for n, one in of_rules if one.escalation
     ]

@@ -98,7 +98,8 @@ def table(settings: Schema, origin: Callable[[KeyPath], str]) -> Table:
         placed = [PlacedRule(rule, "default rules") for rule in RULES]
     else:
         placed = [PlacedRule(rule, origin(("routing", "rules", number))) for number, rule in enumerate(rules)]
-    return Table(placed, roster(settings, origin), settings.routing.default_threshold)
+    only = next(iter(settings.agents)) if len(settings.agents) == 1 and not rules else None
+    return Table(placed, roster(settings, origin), settings.routing.default_threshold, only)
 
 
 def changed(before: Table, rules: Sequence[RoutingRule]) -> Table:

@@ -19,36 +19,28 @@ from kr_core.config.plugin_names import (
     DEFAULT_ROUTERS,
     SINGLE,
 )
-from kr_core.model import Egress, Tier
+from kr_core.model import Egress, MatchTier
 from kr_core.model.base import Score100, Whole
-from kr_core.model.limits import Limits
 from kr_core.model.routing import RoutingRule
+from kr_core.model.time_limits import TimeLimits
 
 __all__ = [
     "LATER",
-    "NO_EFFECT",
     "AgentEntry",
     "AgentTimeouts",
     "Defaults",
+    "DetectorEntry",
     "KnowledgeResearch",
     "PluginEntry",
+    "Retro",
     "RoleEntry",
     "RoleMapping",
     "Routing",
     "Schema",
 ]
 
-LATER = frozenset(
-    {
-        "audit",
-        "calibration",
-        "runtime",
-    }
-)
+LATER = frozenset({"runtime"})
 """Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
-
-NO_EFFECT = ("knowledge_research.escalate_below",)
-"""Keys that are read, since the seeds' configurations have them, and do nothing in this version yet."""
 
 
 def _nothing(value: Any) -> Any:
@@ -87,6 +79,17 @@ def _as_list(value: Any) -> Any:
 
 _CENTURY = 36_500  # days; beyond it date arithmetic would overflow, and nobody means it
 
+DetectorName = Literal[
+    "unsure_topic",
+    "repeated_context",
+    "overconfident_agent",
+    "uninformative_confidence",
+    "needless_escalation",
+    "slow_human",
+    "unavailable_agent",
+    "unknown_topics",
+    "overturned_knowledge",
+]
 Count = Annotated[Whole, Field(ge=1)]
 Days = Annotated[Whole, Field(ge=1, le=_CENTURY)]
 Name = Annotated[str, Field(min_length=1)]
@@ -145,7 +148,7 @@ class KnowledgeResearch(_Section):
     """
     cache_fuzzy_match: bool = True
     """`false`: only the same topic is a hit."""
-    cache_match_tiers: Annotated[tuple[Tier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
+    cache_match_tiers: Annotated[tuple[MatchTier, ...], Field(min_length=1), AfterValidator(_distinct)] = (
         "full",
         "topic",
         "tags",
@@ -160,7 +163,9 @@ class KnowledgeResearch(_Section):
     sufficient_at: Score100 = 0
     """KR stops asking sources when an answer has this score; at 0, any answer about the question is enough."""
     escalate_below: Annotated[Score100 | None, BeforeValidator(_nothing)] = None
-    """Answers below this score go to a human."""
+    """KR asks a human about answers below this score; the answer comes at once, with a note that names the case. Not
+    set: no human is asked.
+    """
     lessons_injection_budget: Count = 10
     """How many lessons an agent gets for a phase, at most."""
     git_commit: Annotated[Literal["auto", "off"], BeforeValidator(_commit)] = "off"
@@ -247,9 +252,35 @@ class Routing(_Section):
     answer to a human.
     """
     rules: tuple[RoutingRule, ...] | None = None
-    """Read from the top: for each of `agent`, `threshold`, `always_escalate` and `escalation`, the first rule for the topic that has it
+    """Read from the top: for each of `agent`, `threshold`, `always_escalate`, `certified` and `escalation`, the first rule for the topic that has it
     holds; those with `override` come before all others. Not set: technical topics go to duc, product topics to veuve.
     """
+
+
+def _empty_is_no_settings(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: {} if settings is None else settings for name, settings in value.items()}
+
+
+class DetectorEntry(_Section):
+    """`retro.detectors.<name>`: when a detector of `kr retro` speaks; what is not set is as the detector has it."""
+
+    enabled: bool = True
+    """`false`: KR does not look for this pattern."""
+    minimum: Count | None = None
+    """How many cases it needs."""
+    limit: Annotated[float, Field(ge=0)] | None = None
+    """What it measures must reach this; the unit is the detector's."""
+
+
+class Retro(_Section):
+    """`retro`: what `kr retro` looks for, and what it may change."""
+
+    intake_template: Annotated[str, AfterValidator(_path)] = ".specify/templates/spec-template.md"
+    """The template of a feature, to which `kr retro accept` adds what people keep adding; relative to the project root."""
+    detectors: Annotated[dict[DetectorName, DetectorEntry], BeforeValidator(_empty_is_no_settings)] = {}
+    """The detectors that look for other limits than usual, by name."""
 
 
 class PluginEntry(_Section):
@@ -263,12 +294,6 @@ class PluginEntry(_Section):
     """What a source may send off the machine: `names` (framework, version, topic and tags), `question` (without code),
     or `code` (the question with its code). KR redacts secrets from all of it.
     """
-
-
-def _empty_is_no_settings(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {name: {} if settings is None else settings for name, settings in value.items()}
 
 
 class Schema(_Section):
@@ -310,7 +335,17 @@ class Schema(_Section):
     roles: Annotated[dict[str, RoleEntry], BeforeValidator(_empty_is_no_settings)] = {}
     """What holds for all agents of a role."""
     routing: Routing = Routing()
-    escalation: Limits = Limits()
+    calibration: Literal["raw", "shadow", "calibrated"] = "shadow"
+    """What the gate does with what humans said of earlier answers. `raw`: nothing. `shadow`: KR shows what a confidence
+    is worth beside it. `calibrated`: the gate uses that value where it predicts the verdicts better.
+    """
+    audit: bool = True
+    """KR draws some accepted answers for a spot check by a human, who decides in the inbox whether they are right; no one
+    waits for it. `false`: none.
+    """
+    retro: Retro = Retro()
+    """What `kr retro` looks for."""
+    escalation: TimeLimits = TimeLimits()
     """How long a human may take, and what follows when nobody answers."""
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
     """Each plugin's own settings as written; its own model checks them when it is built.

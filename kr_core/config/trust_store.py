@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "allows",
+    "follow",
     "forget",
     "is_trusted",
     "knowledge_base",
@@ -179,6 +180,20 @@ def trust(config: Config, settings: Collection[TrustedSetting] = ()) -> None:
             raise untrusted(config, setting)
     places = sorted({setting.location for setting in settings if setting.location})
     _change(_place(config), config.document.sha256, places)
+
+
+def follow(config: Config, sha256: str) -> None:
+    """Trust the text that KR itself has written, if the user trusts the one that KR read.
+
+    Args:
+        config: as it was read before the change.
+        sha256: of the new text.
+
+    Raises:
+        StorageError: this cannot be kept.
+    """
+    if config.document is not None and _kept("files").get(_place(config)) == config.document.sha256:
+        _change(_place(config), sha256, _kept("places").get(_place(config)) or ())
 
 
 def forget(config: Config) -> bool:

@@ -70,10 +70,11 @@ def _unknown_key(key: KeyPath, inner: KeyPath, model: type[BaseModel], where: st
     word = str(inner[-1])
     if model is Schema and len(inner) == 1 and word in LATER:
         return ConfigError(f"`{word}` is not in this version of KR yet", where=where, hint="remove it")
+    known = keys_at(model, inner[:-1])
+    sections = [name for name in known if word in keys_at(model, (*inner[:-1], name))]
+    hint = f"did you mean `{dotted((*key[:-1], sections[0], word))}`?" if sections else ""
     return ConfigError(
-        f"unknown key `{dotted(key)}`",
-        where=where,
-        hint=suggestion(word, keys_at(model, inner[:-1]), "keys"),
+        f"unknown key `{dotted(key)}`", where=where, hint=hint or suggestion(word, known, "keys")
     )
 
 

@@ -12,7 +12,7 @@ from kr_core.protocols import Issue
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kr_core.escalation.case import Case
     from kr_core.model import Event
@@ -22,16 +22,26 @@ if TYPE_CHECKING:
 __all__ = ["flaws"]
 
 _PAGE = 1000
-_SHOWN = 200
 _SHORTENED = re.compile(r"\n\n\[Shortened: .* in the log, exchange (\S+)\]\Z")
-_STATES = {"open", "notified", "resolved", "expired", "superseded"}
+_STATES = {"open", "notified", "resolved", "expired", "superseded", "withdrawn"}
 _HINT = "compare it with `kr log` and `kr inbox show --json`; what counts is the log"
 
 
-class _LoggedCases:
-    """What entries say of cases; texts by their hashes, since a record may have a million."""
+_About = tuple[str, str]
+"""The feature and the id of a question."""
+_WITH_TEXT = {"question.asked", "agent.failed", "answer.received"}
 
-    def __init__(self, journal: EventLog) -> None:
+
+class _LoggedCases:
+    """What entries say of cases.
+
+    Args:
+        journal: the record.
+        questions: those that cases are about; what was asked and answered otherwise is not looked at, in a record that may have
+            a million entries.
+    """
+
+    def __init__(self, journal: EventLog, questions: Iterable[_About]) -> None:
         self.opened: dict[str, Event] = {}
         """The last opening of each case."""
         self.replies: dict[str, set[tuple[str, str, str]]] = {}
@@ -40,7 +50,10 @@ class _LoggedCases:
         """How the exchanges of each case ended."""
         self.superseded: set[str] = set()
         self.expired: set[str] = set()
-        self._texts: set[int] = set()
+        self._texts: dict[_About, set[tuple[Any, ...]]] = {}
+        for about in questions:  # what was taken out of an id before it was kept makes no difference
+            self._texts[about] = self._texts.setdefault((_same(about[0]), _same(about[1])), set())
+        self._cleaned: dict[_About, set[tuple[Any, ...]]] = {}
         after = 0
         while page := journal.entries(after=after, limit=_PAGE):
             for _, event in page:
@@ -61,17 +74,32 @@ class _LoggedCases:
             self.replies.setdefault(name, set()).add(said)
         elif event.kind == "exchange.finished" and data.get("escalation_id"):
             self.ends.setdefault(name, set()).add(str(data.get("status")))
-        elif event.kind == "question.asked":
-            self._texts.add(_mark(data, "asked", data.get("text")))
-        elif event.kind == "agent.failed" and data.get("answer"):
-            self._texts.add(_mark(data, "outside", data.get("answer")))
-        elif event.kind == "answer.received":
-            self._texts.add(_mark(data, "answer", data.get("content")))
-            self._texts.add(_mark(data, "decided", data.get("content"), *_decided(data)))
+        elif event.kind in _WITH_TEXT and (texts := self._texts.get(_about(data))) is not None:
+            texts.update(_marks(event.kind, data))
 
-    def has(self, *mark: Any) -> bool:
-        """Whether a question was asked, or an answer given, as it is kept."""
-        return _mark(*mark) in self._texts
+    def has(self, about: _About, what: str, text: Any, *more: Any) -> bool:
+        """Whether a question was asked, or an answer given, as it is kept; most texts are the same to the letter."""
+        texts = self._texts.get(about, set())
+        if (what, text, *more) in texts:
+            return True
+        if about not in self._cleaned:
+            self._cleaned[about] = {(kind, _same(said), *others) for kind, said, *others in texts}
+        return (what, _same(text), *more) in self._cleaned[about]
+
+
+def _about(data: Any) -> _About:
+    return _plain_text(data.get("feature_id")), _plain_text(data.get("question_id"))
+
+
+def _marks(kind: str, data: Any) -> Iterator[tuple[Any, ...]]:
+    """What an entry says, in the forms in which it is looked up."""
+    if kind == "question.asked":
+        yield "asked", _plain_text(data.get("text"))
+    elif kind == "agent.failed" and data.get("answer"):
+        yield "outside", _plain_text(data.get("answer"))
+    elif kind == "answer.received":
+        yield "answer", _plain_text(data.get("content"))
+        yield "decided", _plain_text(data.get("content")), *_decided(data)
 
 
 def flaws(journal: Journal) -> list[Issue]:
@@ -86,9 +114,8 @@ def flaws(journal: Journal) -> list[Issue]:
     cases = CaseRepository(journal)
     try:
         under = dict(cases.keyed())
-    except (ValueError, KeyError, TypeError, StorageError) as error:
-        said = f"they cannot be read: {type(error).__name__}: {' '.join(str(error).split())[:_SHOWN]}"
-        return [Issue("unreadable", "cases", said, "restore the journal from a backup")]
+    except StorageError as error:
+        return [Issue("unreadable", "cases", error.what, error.hint or "restore the journal from a backup")]
     kept = {name: case for name, case in under.items() if case.request.id == name}
     found = [
         Issue("altered", name, f"what is kept under it is {case.request.id}", _HINT)
@@ -96,7 +123,8 @@ def flaws(journal: Journal) -> list[Issue]:
         if name not in kept
     ]
     keys = {key for some in cases.ids() for key in some}
-    told = _LoggedCases(journal)
+    questions = [case.request.question for case in kept.values()]
+    told = _LoggedCases(journal, ((one.feature_id, one.id) for one in questions))
     missing = [
         name for name in told.opened if name not in keys and journal.document("escalation", name) is None
     ]
@@ -112,7 +140,7 @@ def flaws(journal: Journal) -> list[Issue]:
 
 def _differing(journal: EventLog, case: Case, told: _LoggedCases) -> Iterator[str]:
     request, name = case.request, case.request.id
-    about = {"feature_id": request.question.feature_id, "question_id": request.question.id}
+    about = (request.question.feature_id, request.question.id)
     opened = told.opened.get(name)
     if opened is None:
         yield "the record does not have it"
@@ -138,11 +166,11 @@ def _differing(journal: EventLog, case: Case, told: _LoggedCases) -> Iterator[st
         yield "it was asked anew, and the record does not say so"
     if case.status == "expired":
         yield from _of_expiry(case, about, told)
-    if case.status == "resolved":
+    if case.status in {"resolved", "withdrawn"}:
         yield from _of_decision(case, about, told)
 
 
-def _of_expiry(case: Case, about: dict[str, str], told: _LoggedCases) -> Iterator[str]:
+def _of_expiry(case: Case, about: _About, told: _LoggedCases) -> Iterator[str]:
     answer = case.answer
     if answer is None or not answer.warning or answer.validated_by is not None:
         yield "nobody decided it, and its answer has no warning"
@@ -153,14 +181,16 @@ def _of_expiry(case: Case, about: dict[str, str], told: _LoggedCases) -> Iterato
         yield "its answer is not the one on record"
 
 
-def _of_decision(case: Case, about: dict[str, str], told: _LoggedCases) -> Iterator[str]:
+def _of_decision(case: Case, about: _About, told: _LoggedCases) -> Iterator[str]:
     resolution, answer = case.resolution, case.answer
-    if resolution is None or answer is None:
-        yield "it is resolved without an answer"
+    if resolution is None or (answer is None) != (case.status == "withdrawn"):
+        yield f"it is {case.status} {'without' if answer is None else 'with'} an answer"
         return
     said = (resolution.action, _same(resolution.by), _same(resolution.content))
     if said not in told.replies.get(case.request.id, set()):
         yield "the record has no such reply of a human"
+    if answer is None:
+        return
     if resolution.action == "add_context":  # the agent's own; of several that agree it is more sure than each
         as_told = told.has(about, "answer", answer.content)
     else:
@@ -174,7 +204,7 @@ _KEPT_IN = {"answer": ("answer.received", "content"), "outside": ("agent.failed"
 
 
 def _received(
-    journal: EventLog, about: dict[str, str], answer: Answer, told: _LoggedCases, what: str = "answer"
+    journal: EventLog, about: _About, answer: Answer, told: _LoggedCases, what: str = "answer"
 ) -> bool:
     shortened = _SHORTENED.search(answer.content)
     if shortened is None:
@@ -189,11 +219,12 @@ def _received(
 
 def _decided(data: Any) -> tuple[Any, ...]:
     """What is compared of a human's decision besides its text."""
-    return data.get("agent"), data.get("confidence"), data.get("validated_by")
+    told = (data.get("agent"), data.get("confidence"), data.get("validated_by"))
+    return tuple(one if isinstance(one, str | int | None) else repr(one) for one in told)
 
 
-def _mark(about: Any, what: str, text: Any, *more: Any) -> int:
-    return hash((_same(about.get("feature_id")), _same(about.get("question_id")), what, _same(text), *more))
+def _plain_text(text: Any) -> str:
+    return text if isinstance(text, str) else ""
 
 
 def _same(text: Any) -> str:

@@ -10,6 +10,7 @@ from kr_core.escalation.sanitize import harmless_line
 from kr_core.escalation.schedule import held_back, pause, time_of, time_text
 from kr_core.model import Outcome
 from kr_core.net.redaction import redacted
+from kr_core.plugin_calls import fault_line, place_outside
 from kr_core.protocols import Document
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_SAID_LENGTH", "ChannelBackoff", "ChannelState", "is_whole", "left_alone", "said_of"]
 
-_KIND = "sink"
+_KIND = "channel"
 _WHOLE = frozenset({Outcome.timeout, Outcome.limited, Outcome.unavailable, Outcome.blocked})
 """Outcomes that say something about the channel rather than about one case."""
 MAX_SAID_LENGTH = 200
@@ -63,6 +64,7 @@ class ChannelBackoff:
         """Leave a channel alone for a while; where it failed to show something it is heard all the same, unless it asked for rest."""
         why = said_of(error)
         done.note(f"escalation {name}: {why}")
+        done.failed.add(name)
         kept = self.state(name)._replace(why=why)
         asked = error.seconds if isinstance(error, RequestError) else None
         if showing:
@@ -104,8 +106,8 @@ def left_alone(kept: ChannelState) -> str:
 
 
 def said_of(error: Exception) -> str:
-    """What is said of a channel's error: one line, without what looks like a secret."""
+    """A channel's error in one line, without what looks like a secret, with the line of the plugin."""
     if isinstance(error, RequestError):
         return harmless_line(redacted(str(error)), MAX_SAID_LENGTH)
-    said = f"{type(error).__name__}: {error}"  # as HTTP clients say it: with the path of a webhook, which is its secret
-    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), MAX_SAID_LENGTH)
+    said = fault_line(error)  # as HTTP clients say it: with the path of a webhook, which is its secret
+    return harmless_line(redacted(_PATH.sub(r"\1/...", said)), MAX_SAID_LENGTH) + place_outside(error)

@@ -14,10 +14,19 @@ from kr_core.model.questions import Answer, EscalationRequest, Resolution
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kr_core.model.research import ResearchQuery
     from kr_core.model.routing import Route
     from kr_core.protocols import Notice
 
-__all__ = ["Case", "ChatTurn", "letter", "options"]
+__all__ = ["Case", "ChatTurn", "ResearchSubject", "letter", "options"]
+
+
+class ResearchSubject(NamedTuple):
+    """The answer of research that a case is about."""
+
+    query: ResearchQuery
+    report: str | None
+    """The path of its report in the knowledge base; None if it has none."""
 
 
 class ChatTurn(Value):
@@ -48,7 +57,7 @@ class Case(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether nobody has decided yet."""
+        """Whether no one has decided yet."""
         return self.status in WAITING
 
     @property
@@ -60,6 +69,29 @@ class Case(NamedTuple):
     def asking(self) -> bool:
         """Whether its agent is being asked again, with what a human has added."""
         return self.waits and self.care.pending is not None
+
+    @property
+    def owes_report(self) -> bool:
+        """Whether a human has decided about a research answer, and its report does not say so yet."""
+        return self.status == "resolved" and self.request.query is not None and not self.care.report
+
+    @property
+    def decided_by_person(self) -> bool:
+        """Whether a person gave or confirmed the answer: not time, nor an agent that was asked again."""
+        return self.resolution is not None and self.resolution.action not in {
+            "add_context",
+            "timeout",
+            "withdraw",
+        }
+
+    @property
+    def answered_by(self) -> str:
+        """Who gave the answer: the person who decided, or the agent that was sure enough with what a person added."""
+        if self.resolution is None:
+            return ""
+        if self.resolution.action == "add_context" and self.answer is not None:
+            return self.answer.agent
+        return self.resolution.by
 
     @property
     def channels(self) -> Mapping[str, Delivery]:
@@ -78,6 +110,7 @@ class Case(NamedTuple):
             request.opened,
             request.answer is not None and not request.alternatives,
             self.care,
+            self.owes_report,
         )
 
     def ended(self, notice: Notice, but: str = "") -> Case:

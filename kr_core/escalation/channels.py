@@ -74,7 +74,7 @@ class Channels:
         safe = (
             name if _NAME.fullmatch(name) and name.strip(".") else name.encode("utf-8", "replace").hex()[:200]
         )
-        return self._pipeline.config.state_folder / "sinks" / f"{safe}.lock"
+        return self._pipeline.config.state_folder / "channels" / f"{safe}.lock"
 
     async def call(
         self,
@@ -86,7 +86,7 @@ class Channels:
 
         Args:
             name: the channel's.
-            emit: is told what it reports; its requests as `sink.request`.
+            emit: sees what it reports; its requests as `channel.request`.
             work: calls it with its context.
 
         Raises:
@@ -100,7 +100,7 @@ class Channels:
                 url = httpx.URL(str(data["url"]))
                 host = f"{url.scheme}://{url.netloc.decode()}"  # the path of a webhook is its secret
                 error = str(data["error"]).replace(str(data["url"]), host)
-                kind, data = "sink.request", {"sink": name, **rest, "url": host, "error": error}
+                kind, data = "channel.request", {"channel": name, **rest, "url": host, "error": error}
             emit(kind, data)
 
         deadline = asyncio.get_running_loop().time() + CALL_SECONDS

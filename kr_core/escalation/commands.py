@@ -101,6 +101,8 @@ class CommandFault(NamedTuple):
     line: int
     message: str
     """The message to the person; no part of it is a command or a mention."""
+    escalation_id: str | None = None
+    """The case that the line names; None if it names none, or one that is not here."""
 
 
 class ParsedReplies(NamedTuple):
@@ -154,7 +156,7 @@ def read_replies(
         if isinstance(read, ReplyCommand):
             commands.append(read)
         else:
-            faults.append(read)
+            faults.append(read._replace(escalation_id=ids.named_in(found[2])))
     return ParsedReplies(tuple(commands), tuple(faults))
 
 
@@ -197,6 +199,12 @@ class _Ids:
         self.waiting = waiting
         self.closed = closed
         self.others = others
+
+    def named_in(self, rest: str) -> str | None:
+        """The case that the rest of a command begins with, if it may be named."""
+        found = _ID.match(rest)
+        name = found[1].upper() if found else ""
+        return name if name in self.waiting or name in self.closed else None
 
     @cached_property
     def listed(self) -> str:

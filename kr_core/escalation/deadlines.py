@@ -1,4 +1,4 @@
-"""What is due by the time alone: reminders, time limits, and the times of a clock that was set back."""
+"""Does what `schedule.py` says is due: reminders, time limits, and the times of a clock that was set back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.escalation import transitions
 from kr_core.escalation.backoff import left_alone
 from kr_core.escalation.schedule import DueActions, due
-from kr_core.model.limits import duration_text
+from kr_core.model.time_limits import duration_text
 from kr_core.protocols import Notice
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.schedule import CaseSchedule
     from kr_core.escalation.summary import RunProgress
     from kr_core.model.event import Event
-    from kr_core.model.limits import Limits
+    from kr_core.model.time_limits import TimeLimits
     from kr_core.routing.table import Table
 
 __all__ = ["Deadlines"]
@@ -40,7 +40,7 @@ class Deadlines:
         self._updater = updater
         self._backoff = backoff
         self._now = now
-        self._by_topic: tuple[Table | None, dict[str, Limits]] = (None, {})
+        self._by_topic: tuple[Table | None, dict[str, TimeLimits]] = (None, {})
 
     def apply_all(
         self, channels: Sequence[str], deaf: Collection[str], done: RunProgress
@@ -66,7 +66,7 @@ class Deadlines:
         states = {name: self._backoff.state(name) for name in channels}
         for name, state in states.items():
             if state.held_back(self._now()):
-                done.note(f"escalation {name}: {left_alone(state)}")
+                done.note_pause(name, left_alone(state))
         return [again for state in states.values() for again in (state.again, state.show_again)]
 
     def _applied(
@@ -138,13 +138,13 @@ class Deadlines:
         notice = Notice(f"{case.request.id}-reminder-{number}", "reminder", said, "", found.ask)
         care = care.owing(notice, to)._replace(reminded=now, reminders=number, tiers=found.tiers)
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
-        return care, transitions.event(case, "escalation.reminded", **about, sinks=to, ask=list(found.ask))
+        return care, transitions.event(case, "escalation.reminded", **about, channels=to, ask=list(found.ask))
 
     def due(self, standing: CaseSchedule, channels: Sequence[str], now: dt.datetime) -> DueActions:
         """What is due for a case."""
         return due(standing, self.limits(standing.topic), channels, now)
 
-    def limits(self, topic: str) -> Limits:
+    def limits(self, topic: str) -> TimeLimits:
         """The limits that hold for a topic."""
         components = self._updater.pipeline.components
         table = components.table()

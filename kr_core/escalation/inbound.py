@@ -72,7 +72,7 @@ class ReplyIntake:
                 return "none"
             kept = await shielded(lambda: self._backoff.state(name))
             if held_back(kept.again, self._now()):
-                done.note(f"escalation {name}: {left_alone(kept)}")
+                done.note_pause(name, left_alone(kept))
                 return "none"
             shown = await shielded(lambda: self._shown(name))
             if not shown:

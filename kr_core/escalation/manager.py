@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from kr_core.agents.exchange import key, shortened
 from kr_core.aio import shielded
 from kr_core.config.plugin_names import DEFAULT_ESCALATIONS
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.case import Case, ChatTurn
+from kr_core.escalation.case import Case, ChatTurn, ResearchSubject
+from kr_core.escalation.sanitize import harmless_line
 from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.net.redaction import redacted
 
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["EscalationManager", "undecided"]
 
+_ASKERS = {"baron", "pm", "project manager"}
+"""Names and roles of an agent that asks questions."""
 _SHOWN = 100
 """Characters of a question in a message."""
+_SHOWN_ANSWER = 300
+"""Characters of an earlier answer in a note."""
 
 
 class EscalationManager:
@@ -49,8 +54,18 @@ class EscalationManager:
         reason: str,
         threshold: int,
         alternatives: Sequence[Answer] = (),
+        subject: ResearchSubject | None = None,
     ) -> EscalationRequest | None:
-        """Put a question to a human; None where the configuration has no way to one, with a note that says so."""
+        """Put a question to a human; None where the configuration has no way to one, with a note that says so.
+
+        Args:
+            exchange: the question's.
+            answer: the tentative one; None if there is none.
+            reason: why it is put to a human.
+            threshold: the confidence that the answer needs.
+            alternatives: answers that do not agree.
+            subject: of research, whose report the decision changes.
+        """
         channels, _ = self._components.escalations()
         if not (channels or self._components.config.settings.escalations):
             exchange.notes.append(
@@ -58,7 +73,9 @@ class EscalationManager:
                 f"`escalations: [{DEFAULT_ESCALATIONS[0]}]`"
             )
             return None
-        case, older = await shielded(lambda: self._opened(exchange, answer, reason, threshold, alternatives))
+        about = {} if subject is None else subject._asdict()
+        request = self._request(exchange, answer, reason, threshold, alternatives)
+        case, older = await shielded(lambda: self._opened(exchange, request.model_copy(update=about)))
         await self._components.hooks.case_opened(case.request, exchange.notes)
         exchange.notes += await self._worker.present(case.request.id)
         for one in older:
@@ -70,34 +87,48 @@ class EscalationManager:
         for one in await shielded(lambda: self._superseded(exchange.question, exchange.id)):
             await self._worker.tell(one)
 
-    def _opened(
+    def _request(
         self,
         exchange: Exchange,
         answer: Answer | None,
         reason: str,
         threshold: int,
         alternatives: Sequence[Answer],
-    ) -> tuple[Case, list[str]]:
-        """The new case, and those that it ended: a question waits in one case at most."""
+    ) -> EscalationRequest:
         route = exchange.route
         assert route is not None, "it was routed when it began"
-        request = EscalationRequest(
-            id=self._updater.cases.new_id(),
+        agent = self._agent(route, answer)
+        return EscalationRequest(
+            id="",
             exchange_id=exchange.id,
             parent_id=exchange.parent_id,
             question=exchange.question,
             answer=None if answer is None else shortened(answer, exchange.id),
             alternatives=tuple(shortened(one, exchange.id) for one in alternatives),
             outside=tuple(shortened(one, exchange.id) for one in exchange.outside),
-            agent=self._agent(route, answer),
+            agent=agent,
+            talk_with=agent or self._talker(answer),
             threshold=threshold,
             reason=reason,
-            notes=tuple(exchange.notes),
         )
+
+    def _opened(self, exchange: Exchange, request: EscalationRequest) -> tuple[Case, list[str]]:
+        """The new case, and those that it ended: a question waits in one case at most."""
+        route = exchange.route
+        assert route is not None, "it was routed when it began"
+        alike = self._updater.cases.decided_alike(exchange.question)
+        exchange.notes += [] if alike is None else [_decided_before(alike)]
+        update = {"id": self._updater.cases.new_id(), "notes": tuple(exchange.notes)}
+        request = request.model_copy(update=update)
         case = Case(request, route, "open", 1)
         opening = _opening(exchange, request)
         kept = self._updater.cases.open(case, [opening])
-        assert kept, "its id is new"
+        if not kept:
+            raise StorageError(
+                f"case {request.id} is there already: the journal's counters were set back",
+                where="the journal",
+                hint="ask again; `kr log --verify` tells what else is wrong",
+            )
         self._updater.observed([opening])
         return case, self._superseded(exchange.question)
 
@@ -121,8 +152,16 @@ class EscalationManager:
             successor = answered_in or waiting[-1].request.exchange_id
             ended += [case.request.id for case in older if cases.supersede(case, successor)]
 
+    def _talker(self, answer: Answer | None) -> str | None:
+        """Whom a human can talk with where no agent can be asked again: who wrote the answer, who asks, or the first agent."""
+        agents = self._components.table().agents
+        configured = [name for name in self._components.configured_agents() if name in agents]
+        wrote = [name for name in configured if answer is not None and name == answer.agent]
+        asks = [name for name in configured if {name, agents[name].role.casefold()} & _ASKERS]
+        return next(iter((*wrote, *asks, *configured)), None)
+
     def _agent(self, route: Route, answer: Answer | None) -> str | None:
-        """Who can be asked again: nobody where only a human may answer, nor a program that has handed in an answer."""
+        """Who can be asked again: no one where only a human may answer, nor a program that has handed in an answer."""
         known = answer is not None and answer.agent in self._components.table().agents
         return answer.agent if route.agent is not None and answer is not None and known else route.agent
 
@@ -315,13 +354,13 @@ class EscalationManager:
             else "accepted"
             if by_agent
             else "answered"
-            if case.resolution
+            if case.resolution and case.status != "withdrawn"
             else "failed",
             route=case.route,
-            answer=request.answer if case.answer is None else case.answer,
+            answer=request.answer if case.answer is None and case.status != "withdrawn" else case.answer,
             threshold=request.threshold,
             escalation=request,
-            notes=(*request.notes, *undecided(case)),
+            notes=(*(() if case.decided_by_person else request.notes), *undecided(case), *_of_report(case)),
         )
 
 
@@ -335,10 +374,29 @@ def _done_since(asked: Case, case: Case) -> bool:
     return case.care.pending is None and asked.request.revision != case.request.revision
 
 
+def _decided_before(case: Case) -> str:
+    """What a person decided of the same question before: to be read, and decided again."""
+    resolution = case.resolution
+    assert resolution is not None, "a person has decided it"
+    assert case.answer is not None, "a person has decided it"
+    when = f"{resolution.time.astimezone():%Y-%m-%d}"
+    said = f"{harmless_line(resolution.by)} answered it on {when} ({resolution.action})"
+    return f"{case.request.id} was the same question; {said}: {harmless_line(case.answer.content, _SHOWN_ANSWER)}"
+
+
 def undecided(case: Case) -> list[str]:
-    """Why a case waits no longer that nobody has decided; empty for all others."""
+    """Why a case waits no longer that no one has decided; empty for all others."""
     ended = not case.waits and case.resolution is None
+    if case.status == "withdrawn":
+        return [transitions.ending(case)]
     return [f"{case.request.id} is {case.status}: it was asked anew"] if ended else []
+
+
+def _of_report(case: Case) -> list[str]:
+    """What the decision did to the report of a research answer."""
+    if case.owes_report:
+        return [f"{case.request.id}: its report is not written yet; `kr inbox poll` tries again"]
+    return [case.care.report] if case.care.report else []
 
 
 def _latest(case: Case) -> str:

@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from kr_core.escalation.case import letter
-from kr_core.escalation.sanitize import harmless_line, quoted
+from kr_core.escalation.sanitize import as_written, harmless_line, quoted
 from kr_core.model.questions import GENERAL
 from kr_core.protocols import CaseView
 from kr_core.templates import render
@@ -60,6 +60,7 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> CaseView:
         outside=[_answer(one, of) for one in request.outside],
         letters=[letter(number) for number in range(len(request.alternatives))],
         agent=None if request.agent is None else _line(request.agent),
+        partner=None if request.partner is None else _line(request.partner),
         threshold=request.threshold,
         notes=_lines(request.notes),
     )
@@ -92,14 +93,14 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 
 
 def for_terminal(case: str, stream: TextIO) -> str:
-    """The text of a case for a stream: coloured and wrapped on a terminal with colours, otherwise unchanged.
+    """The text of a case for a stream, as it was written; coloured and wrapped on a terminal with colours.
 
     It does not render Markdown, which would turn `__init__` in an answer into bold text.
     """
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
-        return case
+        return as_written(case)
     width = min(_WIDEST, columns(stream, _WIDEST))
-    return "\n".join(_styled(line, width) for line in case.split("\n"))
+    return "\n".join(_styled(line, width) for line in as_written(case).split("\n"))
 
 
 def _styled(line: str, width: int) -> str:

@@ -1,8 +1,8 @@
 """The cases in the journal: they outlive every process, and any process may go on with them.
 
 A case is `open` until a channel has shown its present revision (`notified`), `resolved` once a human has decided, `expired` where
-nobody did in time and the agent's answer is used, and `superseded` where its question was asked again instead. Each change names
-the version that it changes, and is written in one transaction with its events: of two humans who answer at once, one is first.
+nobody did in time and the agent's answer is used, `superseded` where its question was asked again instead, and `withdrawn` where a
+person said that it needs no answer. Each change names the version that it changes, and is written in one transaction with its events: of two humans who answer at once, one is first.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
 from kr_core.escalation.render import shown
+from kr_core.escalation.report_update import with_report
 from kr_core.escalation.schedule import WAITING, CaseSchedule
 from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
+from kr_core.knowledge.wording import wording
 from kr_core.protocols import Document, Notice
-from kr_core.research.stages import show
+from kr_core.research.lookup import describe
+from kr_core.research.stage_runner import show
 from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from kr_core.escalation.case import Case
     from kr_core.model.event import Event
-    from kr_core.model.questions import EscalationRequest
+    from kr_core.model.questions import EscalationRequest, Question
     from kr_core.protocols import CaseView, Journal
     from kr_core.research.pipeline import Pipeline
 
@@ -33,9 +36,11 @@ __all__ = ["CaseListing", "CaseRepository", "CaseUpdater"]
 
 _QUESTION = "escalation.question"
 """Which cases a question has, by a hash of its feature and id: so that nobody reads all of them to find one."""
+_WORDING = "escalation.wording"
+"""Which cases were opened for a question of the same words, whatever its feature and id, by a hash of the words."""
 _MAX_OF_QUESTION = 20
 """So many are listed before those are dropped that are decided."""
-_DECIDED = ("resolved", "expired", "superseded")
+_DECIDED = ("resolved", "expired", "superseded", "withdrawn")
 _PAGE = 100
 """Cases that are in memory at once; one may have 100 kB."""
 
@@ -49,7 +54,7 @@ class CaseListing(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether nobody has decided yet."""
+        """Whether no one has decided yet."""
         return self.status in WAITING
 
 
@@ -65,19 +70,23 @@ class CaseRepository:
         self._standing: dict[str, tuple[int, CaseSchedule]] = {}
 
     def new_id(self) -> str:
-        """The id of the next case; never given twice."""
-        return f"E{self._journal.number(KIND)}"
+        """The id of the next case; never given twice, also where the journal's counter was set back."""
+        while True:
+            name = f"E{self._journal.number(KIND)}"
+            if self._journal.document(KIND, name) is None:
+                return name
 
     # -- changes --------------------------------------------------------------------------------------------
 
     def open(self, case: Case, events: Sequence[Event] = ()) -> bool:
         """Keep a new case, so that its question leads to it."""
         question = case.request.question
-        self._list(question.feature_id, question.id, case.request.id)
+        self._list(_QUESTION, _key(question.feature_id, question.id), case.request.id)
+        self._list(_WORDING, _words(question), case.request.id)
         return self.keep(case, events)
 
     def keep(self, case: Case, events: Sequence[Event] = ()) -> bool:
-        """Keep a case, together with what is said of it; False where somebody has changed it meanwhile.
+        """Keep a case together with its events; False where another process has changed it meanwhile.
 
         Args:
             case: its `version` is one more than the one that it was made from.
@@ -121,7 +130,7 @@ class CaseRepository:
         """Some of the cases.
 
         Args:
-            waiting: only those that nobody has decided.
+            waiting: only those that no one has decided.
             limit: how many at most.
             after: the id of the last one of the page before.
         """
@@ -130,7 +139,7 @@ class CaseRepository:
         return [read(one) for one in sorted(found, key=_number)[:limit]]
 
     def waiting(self) -> list[Case]:
-        """The cases that nobody has decided; all of them, where there may be thousands."""
+        """The cases that no one has decided; all of them, where there may be thousands."""
         return list(self.each(waiting=True))
 
     def all(self) -> list[Case]:
@@ -138,7 +147,7 @@ class CaseRepository:
         return list(self.each())
 
     def each(self, *, waiting: bool = False) -> Iterator[Case]:
-        """All cases, or those that nobody has decided, one in memory at a time."""
+        """All cases, or those that no one has decided, one in memory at a time."""
         return (case for _, case in self.keyed(waiting=waiting))
 
     def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, Case]]:
@@ -163,7 +172,7 @@ class CaseRepository:
         return waiting, closed
 
     def waiting_of(self, questions: Iterable[tuple[str, str]]) -> list[Case]:
-        """The cases that nobody has decided of some questions.
+        """The cases that no one has decided of some questions.
 
         Args:
             questions: by feature and id.
@@ -176,9 +185,26 @@ class CaseRepository:
         found = [one for one in documents if one is not None and one.status in WAITING]
         return [read(one) for one in sorted(found, key=_number)]
 
+    def latest_of(self, feature_id: str, question_id: str) -> Case | None:
+        """The latest case of a question, as far as its cases are listed; None if there is none."""
+        listed = self._journal.document(_QUESTION, _key(feature_id, question_id))
+        names = [] if listed is None else listed.data["cases"]
+        documents = (self._journal.document(KIND, name) for name in reversed(names))
+        return next((read(one) for one in documents if one is not None), None)
+
     def has(self, feature_id: str, question_id: str) -> bool:
         """Whether a question was ever put to a human, as far as its cases are listed."""
         return self._journal.document(_QUESTION, _key(feature_id, question_id)) is not None
+
+    def decided_alike(self, question: Question) -> Case | None:
+        """The latest case of the same question that a person has decided, of any feature and id."""
+        listed = self._journal.document(_WORDING, _words(question))
+        for name in reversed([] if listed is None else listed.data["cases"]):
+            document = self._journal.document(KIND, name)
+            case = None if document is None or document.status in WAITING else read(document)
+            if case is not None and case.decided_by_person:
+                return case
+        return None
 
     def standing(self) -> list[CaseSchedule]:
         """The cases that something may be due for: those that wait, and those decided lately.
@@ -214,18 +240,18 @@ class CaseRepository:
             yield from page
             after = page[-1].key
 
-    def _list(self, feature_id: str, question_id: str, name: str) -> None:
-        key = _key(feature_id, question_id)
+    def _list(self, kind: str, key: str, name: str) -> None:
         while True:
-            listed = self._journal.document(_QUESTION, key)
+            listed = self._journal.document(kind, key)
             names = [] if listed is None else list(listed.data["cases"])
             if name in names:
                 return
             if len(names) >= _MAX_OF_QUESTION:
-                names = [one for one in names if self._may_wait(one)]
+                kept = [one for one in names if self._may_wait(one)]
+                names = kept if kind == _QUESTION else names[1 - _MAX_OF_QUESTION :]
             data = {"cases": [*names, name]}
             if self._journal.change(
-                Document(_QUESTION, key, "", 1 if listed is None else listed.version + 1, data)
+                Document(kind, key, "", 1 if listed is None else listed.version + 1, data)
             ):
                 return
 
@@ -237,6 +263,11 @@ class CaseRepository:
 
 def _key(feature_id: str, question_id: str) -> str:
     return hashlib.sha256(f"{feature_id}\0{question_id}".encode()).hexdigest()
+
+
+def _words(question: Question) -> str:
+    words = wording(question.text, "") or (question.text,)
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 
 def _number(document: Document) -> int:
@@ -267,7 +298,7 @@ class CaseUpdater:
         return shown(request, self._folders)
 
     def keep(self, case: Case, events: Sequence[Event] = ()) -> bool:
-        """Keep a case with what is said of it; False where somebody was first."""
+        """Keep a case with its events; False where another process was first."""
         kept = self.cases.keep(case, events)
         if kept:
             self.observed(events)
@@ -296,8 +327,26 @@ class CaseUpdater:
                 return case
             changed = made[0]._replace(version=case.version + 1)
             if self.keep(changed, made[1]):
+                if changed.owes_report:
+                    self.update_report(escalation_id)
+                    return self.cases.get(escalation_id)
                 return changed
             known = None
+
+    def update_report(self, escalation_id: str) -> str:
+        """Put a human's decision about a research answer into the knowledge base; why not, if it cannot be done now.
+
+        Raises:
+            StorageError: the journal cannot be written.
+        """
+        while (case := self.cases.get(escalation_id)).owes_report:
+            try:
+                changed, events = with_report(self.pipeline.components, case)
+            except Exception as error:  # a store is a plugin; the decision stands, and the worker tries again
+                return f"{case.request.id}: its report was not written: {describe(error)}"
+            if self.keep(changed._replace(version=case.version + 1), events):
+                break
+        return ""
 
     def observed(self, events: Sequence[Event]) -> None:
         """Show observers what was kept together with a case, and so did not go by them."""

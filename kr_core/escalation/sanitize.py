@@ -7,12 +7,13 @@ import sys
 
 from kr_core.terminal_text import printable
 
-__all__ = ["harmless", "harmless_line", "quoted"]
+__all__ = ["as_written", "harmless", "harmless_line", "quoted"]
 
 _LIVE = re.compile(r"(?<=[@<])(?=[\w/!?&])")
 _REFERENCE = re.compile(r"(?<=&)(?=#|[A-Za-z][A-Za-z0-9]*;)")
 """A character reference (`&#64;`, `&commat;`), which Markdown shows as the character that it names."""
 _UNSEEN = "\N{ZERO WIDTH SPACE}"
+_MARKED = re.compile(f"(?<=[@<&]){_UNSEEN}")
 
 
 def harmless(text: str) -> str:
@@ -21,6 +22,11 @@ def harmless(text: str) -> str:
     What is seen stays the same: only an invisible character stands behind `@`, `<` and `&`.
     """
     return _REFERENCE.sub(_UNSEEN, _LIVE.sub(_UNSEEN, printable(text)))
+
+
+def as_written(text: str) -> str:
+    """The same without those characters, for a terminal, where nothing is mentioned and people copy what they read."""
+    return _MARKED.sub("", text)
 
 
 def harmless_line(text: str, most: int = sys.maxsize) -> str:

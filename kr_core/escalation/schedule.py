@@ -1,4 +1,4 @@
-"""What is due for a case at a time, as pure functions: who is to show it or say something, reminders, the time limit.
+"""Says what is due for a case at a time, as pure functions: who shows it, who says something, reminders, the time limit.
 
 Any process can ask at any time, so a restart changes nothing. Where the clock was set back, later times count from now; where it
 was set forward, each thing is due once.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kr_core.model.limits import Limits, Tier
+    from kr_core.model.time_limits import EscalationTier, TimeLimits
     from kr_core.protocols import Notice
 
 __all__ = [
@@ -92,6 +92,8 @@ class CaseActions(NamedTuple):
     """The replies that were dealt with, as channel and external id."""
     told: Mapping[str, int] = MappingProxyType({})
     """How often somebody was told that a reply was refused, or how to write one."""
+    report: str = ""
+    """What the decision did to the report of a research answer; empty while nothing is done."""
 
     def at(self, channel: str) -> Delivery:
         """What a channel has of the case."""
@@ -128,6 +130,8 @@ class CaseSchedule(NamedTuple):
     has_answer: bool
     """Whether there is one tentative answer that could be used."""
     care: CaseActions
+    owes_report: bool = False
+    """Whether a human has decided about a research answer, and its report does not say so yet."""
 
     @property
     def waits(self) -> bool:
@@ -198,7 +202,7 @@ def held_back(again: dt.datetime | None, now: dt.datetime) -> bool:
     return again is not None and now < again <= now + MAX_PAUSE_LENGTH
 
 
-def due(case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime) -> DueActions:
+def due(case: CaseSchedule, limits: TimeLimits, channels: Sequence[str], now: dt.datetime) -> DueActions:
     """All that is due for a case, and when to look next.
 
     Args:
@@ -232,7 +236,7 @@ def due(case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.dat
 
 
 def deliveries_due(
-    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+    case: CaseSchedule, limits: TimeLimits, channels: Sequence[str], now: dt.datetime
 ) -> DeliveriesDue:
     """Which channels are to show a case or to say something about it.
 
@@ -255,7 +259,7 @@ def deliveries_due(
 
 
 def reminders_due(
-    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+    case: CaseSchedule, limits: TimeLimits, channels: Sequence[str], now: dt.datetime
 ) -> ReminderDue:
     """Whether people are to be reminded of a case that waits: by the span between reminders, or by a tier just reached."""
     reached, ahead = _tiers(case, limits, now)
@@ -270,12 +274,12 @@ def reminders_due(
     )
 
 
-def timeout_due(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+def timeout_due(case: CaseSchedule, limits: TimeLimits, now: dt.datetime) -> bool:
     """Whether the time limit of this revision has passed just now, and the case goes on waiting."""
     return _limit_passed(case, limits, now) and not _uses_answer(case, limits) and not case.care.timed_out
 
 
-def expiry_due(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+def expiry_due(case: CaseSchedule, limits: TimeLimits, now: dt.datetime) -> bool:
     """Whether the time limit has passed, and the case ends with the agent's answer."""
     return _limit_passed(case, limits, now) and _uses_answer(case, limits)
 
@@ -288,6 +292,8 @@ def clock_was_set_back(case: CaseSchedule, now: dt.datetime) -> bool:
 
 def is_settled(case: CaseSchedule, now: dt.datetime) -> bool:
     """Whether a decided case needs no more looks: it is old, or no channel was ever told to show it."""
+    if case.owes_report:
+        return False
     last = case.care.late or case.care.decided
     old = last is None or now - last >= KEPT_OPEN
     return old or not any(state.tried for state in case.care.channels.values())
@@ -297,7 +303,9 @@ def _next(times: Iterable[dt.datetime], now: dt.datetime) -> dt.datetime | None:
     return min((time for time in times if time > now), default=None)
 
 
-def _tiers(case: CaseSchedule, limits: Limits, now: dt.datetime) -> tuple[list[Tier], list[Tier]]:
+def _tiers(
+    case: CaseSchedule, limits: TimeLimits, now: dt.datetime
+) -> tuple[list[EscalationTier], list[EscalationTier]]:
     """The tiers that a case has reached, and those ahead of it."""
     tiers = sorted(limits.tiers, key=lambda tier: tier.after)
     reached = [tier for tier in tiers if now - case.since >= tier.after]
@@ -305,7 +313,7 @@ def _tiers(case: CaseSchedule, limits: Limits, now: dt.datetime) -> tuple[list[T
 
 
 def _channels_reached(
-    case: CaseSchedule, limits: Limits, channels: Sequence[str], now: dt.datetime
+    case: CaseSchedule, limits: TimeLimits, channels: Sequence[str], now: dt.datetime
 ) -> list[str]:
     """The channels that may show a case: those of no later tier, and those that have shown it."""
     reached, ahead = _tiers(case, limits, now)
@@ -314,7 +322,7 @@ def _channels_reached(
     return [name for name in channels if name not in later or case.care.at(name).revision]
 
 
-def _reminder_at(case: CaseSchedule, limits: Limits) -> dt.datetime | None:
+def _reminder_at(case: CaseSchedule, limits: TimeLimits) -> dt.datetime | None:
     """When to remind people; None as long as no channel that reminds has shown the case."""
     seen = case.care.seen
     if limits.remind_every is None or seen is None:
@@ -322,18 +330,18 @@ def _reminder_at(case: CaseSchedule, limits: Limits) -> dt.datetime | None:
     return max(seen, case.care.reminded or seen) + limits.remind_every
 
 
-def _limit_passed(case: CaseSchedule, limits: Limits, now: dt.datetime) -> bool:
+def _limit_passed(case: CaseSchedule, limits: TimeLimits, now: dt.datetime) -> bool:
     """Whether the time limit is over; not while the agent is asked again: then a human has said something."""
     return limits.timeout is not None and now - case.since >= limits.timeout and case.care.pending is None
 
 
-def _limit_times(case: CaseSchedule, limits: Limits) -> list[dt.datetime]:
+def _limit_times(case: CaseSchedule, limits: TimeLimits) -> list[dt.datetime]:
     if limits.timeout is None or case.care.timed_out or case.care.pending:
         return []
     return [case.since + limits.timeout]
 
 
-def _uses_answer(case: CaseSchedule, limits: Limits) -> bool:
+def _uses_answer(case: CaseSchedule, limits: TimeLimits) -> bool:
     return limits.on_timeout == "use_answer" and case.has_answer
 
 

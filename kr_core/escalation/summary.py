@@ -50,10 +50,17 @@ class RunProgress:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.notes: dict[str, None] = {}
+        self.failed: set[str] = set()
+        """The channels that are left alone from this run on."""
         self.next: dt.datetime | None = None
 
     def count(self, what: str, more: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + more
+
+    def note_pause(self, name: str, text: str) -> None:
+        """Note that a channel is left alone, unless it failed in this very run, which its own note says."""
+        if name not in self.failed:
+            self.note(f"escalation {name}: {text}")
 
     def note(self, text: str) -> None:
         self.notes[printable(text)] = None

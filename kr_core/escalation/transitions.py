@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from kr_core.protocols import UnparsedReply
 
 __all__ = [
+    "NO_PARTNER",
     "ReplyOrigin",
     "apply_reply",
     "choice",
     "clean",
     "clean_name",
+    "clean_text",
     "concluded",
     "ending",
     "event",
@@ -42,6 +44,9 @@ __all__ = [
     "with_context",
 ]
 
+NO_PARTNER = (
+    "no agent was asked and none is configured, so there is none to talk with; give the answer with `correct`"
+)
 _MAX_NAME_LENGTH = 200
 _MAX_REFUSALS = 20
 """So often one person is told by one channel that a reply to a case was refused."""
@@ -70,13 +75,18 @@ HERE = ReplyOrigin()
 
 
 def clean(response: HumanResponse) -> HumanResponse:
-    """A reply fit to be kept and shown: without what looks like a secret, and without what steers a terminal."""
-    content = printable(redacted(response.content)).strip()
+    """A reply fit to be kept and shown."""
+    content = clean_text(response.content)
     return response.model_copy(update={"content": content, "by": clean_name(response.by)})
 
 
+def clean_text(text: str) -> str:
+    """A text fit to be kept and shown: without what looks like a secret, and without what steers a terminal."""
+    return printable(redacted(text)).strip()
+
+
 def clean_name(by: str) -> str:
-    """Somebody's name, in the same way."""
+    """A person's name, in the same way."""
     return " ".join(printable(redacted(by)).split())[:_MAX_NAME_LENGTH] or HUMAN
 
 
@@ -102,7 +112,7 @@ def refusal(case: Case, response: HumanResponse) -> str:
             if response.revision < request.revision
             else f"there is no {request.id}@{response.revision}; the one that waits is {request.id}@{request.revision}"
         )
-    if response.action in {"correct", "add_context", "chat"} and not response.content:
+    if response.action in {"correct", "add_context", "chat", "withdraw"} and not response.content:
         no_agent = _no_agent_to_talk(case) if response.action == "chat" else ""
         return no_agent or f"`{response.action.removeprefix('add_')}` needs a text"
     check = {
@@ -121,9 +131,7 @@ def _nothing_to_confirm(case: Case) -> str:
 
 
 def _no_agent_to_talk(case: Case) -> str:
-    if case.request.agent is not None:
-        return ""
-    return "no agent was asked, so there is none to talk with; give the answer with `correct`"
+    return "" if case.request.partner is not None else NO_PARTNER
 
 
 def _no_choice(case: Case, written: str) -> str:
@@ -234,6 +242,10 @@ def apply_reply(
             care=case.care._replace(pending=again),
         )
         said = f"{_who(response)} has added context to {case.request.id}; {case.request.agent} is asked again"
+    elif response.action == "withdraw":
+        changed = resolved(case, response, None, but=written.channel)
+        events.append(_finished(case, None, "failed"))
+        said = ending(changed)
     else:
         answer = final_answer(case, response)
         changed = resolved(case, response, answer, but=written.channel)
@@ -294,7 +306,7 @@ def note_unparsed(case: Case, said: UnparsedReply, channel: str) -> tuple[Case, 
         case,
         "human.unclear",
         escalation_id=case.request.id,
-        sink=channel,
+        channel=channel,
         by=by,
         kind=said.kind,
         message=text,
@@ -318,7 +330,12 @@ def ending(case: Case) -> str:
         return f"{name} needs no reply any more: its question was asked anew"
     if case.status == "expired":
         return f"{name} is expired: nobody has decided in time, and the agent's answer is used, unconfirmed"
-    return f"{name} is answered, by {harmless_line(resolution.by)} ({resolution.action.removeprefix('add_')})"
+    by = harmless_line(resolution.by)
+    if resolution.action == "withdraw":
+        return f"{name} is withdrawn, by {by}: {harmless_line(resolution.content or '')}"
+    if resolution.action == "add_context":
+        return f"{name} is answered by {harmless_line(case.answered_by)}, with what {by} has added"
+    return f"{name} is answered, by {by} ({resolution.action})"
 
 
 def _who(response: HumanResponse) -> str:
@@ -366,10 +383,13 @@ def put_again(case: Case, request: EscalationRequest) -> Case:
     return case._replace(request=request, status="open", care=care)
 
 
-def resolved(case: Case, response: HumanResponse, answer: Answer, but: str = "") -> Case:
-    """The case with the human's decision; every channel is to say so, but the one that says so as it answers."""
+def resolved(case: Case, response: HumanResponse, answer: Answer | None, but: str = "") -> Case:
+    """The case with the human's decision; every channel is to say so, but the one that says so as it answers.
+
+    Without an answer it is withdrawn.
+    """
     changed = case._replace(
-        status="resolved",
+        status="withdrawn" if answer is None else "resolved",
         answer=answer,
         resolution=Resolution(
             action=response.action,
@@ -391,7 +411,7 @@ def replied(case: Case, response: HumanResponse, refused: str = "", channel: str
         action=response.action,
         content=response.content,
         by=response.by,
-        sink=channel,
+        channel=channel,
         applied=not refused,
         reason=refused,
     )
@@ -399,17 +419,19 @@ def replied(case: Case, response: HumanResponse, refused: str = "", channel: str
 
 def concluded(case: Case, answer: Answer, status: str = "answered") -> list[Event]:
     """The record of a decision: the answer, and the end of the exchange."""
-    return [
-        event(case, "answer.received", **told(answer)),
-        event(
-            case,
-            "exchange.finished",
-            status=status,
-            agent=answer.agent,
-            confidence=answer.confidence,
-            escalation_id=case.request.id,
-        ),
-    ]
+    return [event(case, "answer.received", **told(answer)), _finished(case, answer, status)]
+
+
+def _finished(case: Case, answer: Answer | None, status: str) -> Event:
+    return event(
+        case,
+        "exchange.finished",
+        status=status,
+        agent=None if answer is None else answer.agent,
+        confidence=None if answer is None else answer.confidence,
+        escalation_id=case.request.id,
+        seconds=None,
+    )
 
 
 def event(case: Case, kind: str, /, **data: object) -> Event:

@@ -121,6 +121,8 @@ class EscalationWorker:
         standing = await shielded(self._updater.cases.standing)
         now = self._now()
         for one in standing:
+            if one.owes_report and (note := await shielded(partial(self._updater.update_report, one.id))):
+                done.note(note)
             if one.care.pending and self._deadlines.due(one, (), now).ask_again:
                 self.agents.put(one.id)
 
@@ -178,7 +180,7 @@ class EscalationWorker:
                 return False
             kept = await shielded(lambda: self._backoff.state(name))
             if kept.held_back(self._now()):
-                done.note(f"escalation {name}: {left_alone(kept)}")
+                done.note_pause(name, left_alone(kept))
                 return False
             case = await shielded(lambda: self._updater.cases.get(escalation_id))
             found = self._deadlines.due(case.standing, [name], self._now())
@@ -374,13 +376,13 @@ class EscalationWorker:
     @staticmethod
     def _shown_event(case: Case, name: str, place: str | None, error: str | None) -> Event:
         about = {"escalation_id": case.request.id, "revision": case.request.revision}
-        return transitions.event(case, "escalation.shown", **about, sink=name, location=place, error=error)
+        return transitions.event(case, "escalation.shown", **about, channel=name, location=place, error=error)
 
     @staticmethod
     def _told_event(case: Case, name: str, notice: Notice, error: str | None) -> Event:
         about = {
             "escalation_id": case.request.id,
-            "sink": name,
+            "channel": name,
             "kind": notice.kind,
             "message": notice.message,
         }

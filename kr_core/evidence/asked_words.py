@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.sentences import documentation, prose
@@ -24,6 +25,11 @@ _SHORT = 3
 """Letters of a name that no plural is looked for of."""
 _PASSAGES_LOOKED_AT = 8
 _TEXT_LOOKED_AT = 20_000
+_QUESTION_JOINED = 2_000
+"""Characters of a question in which two words may be one name: `inplace` for "in place"."""
+_LONG_NAME = 6
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+"""What a name leaves out of a word: `prereleases` for "pre-releases"."""
 _CUES: dict[QuestionKind, str] = {
     "default": r"\bdefaults?\b|\bif not (?:given|set|specified)\b|\bif omitted\b",
     "difference": r"\bunlike\b|\bin contrast\b|\bwhereas\b|\bdiffer\w*\b|\bshortcut\b|\binstead\b|\bsame as\b|\bequivalent\b|\brather than\b|\bbut\b",
@@ -51,6 +57,9 @@ class AskedWords:
 
     def __init__(self, question: str, passages: Sequence[Passage]) -> None:
         self.question = question
+        self._unhyphened = _HYPHEN.sub("", question)
+        said = words(question[:_QUESTION_JOINED])
+        self._joined = frozenset(f"{one}{other}" for one, other in pairwise(said))
         self.parsed = parse_question(question)
         self.stems = stems(self.parsed.asking)
         self.telling = frozenset(
@@ -94,7 +103,10 @@ class AskedWords:
         if any(last == one.name.rpartition(".")[2] for one in self.parsed.identifiers):
             return True
         plural = "s?" if len(last) > _SHORT else ""
-        if re.search(rf"(?<!\w){re.escape(last)}{plural}(?!\w)", self.question):
+        spelled = re.compile(rf"(?<!\w){re.escape(last)}{plural}(?!\w)")
+        if spelled.search(self.question) or spelled.search(self._unhyphened):
+            return True
+        if len(last) >= _LONG_NAME and last.lower() in self._joined:
             return True
         parts = words(last.replace("_", " "))
         return len(parts) > 1 and {stem(part) for part in parts} <= self.stems

@@ -11,47 +11,15 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.code_examples import language_of
 from kr_core.model import Citation, Claim, CodeExample, Passage
+from kr_core.plain_text import folded, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SPACES = re.compile(r"\s+")
+__all__ = ["Citer", "folded", "holds", "holds_code", "plain", "plain_passage", "slot_stands"]
+
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
-_ROLE = re.compile(
-    r"(?::[\w:+.-]{1,100}:|\{[a-z][\w:+.-]{0,60}\})`[~!.]?(?:_\w{1,60}\.)?([^`<\s]*+(?:\s++[^`<\s]++)*+(?:\s*+(?=`))?)(?:\s*+<[^`>]*+>)?`"
-)
-_PEP = re.compile(r":pep:`(\d{1,5})`", re.IGNORECASE)
-_INLINE_TAG = re.compile(
-    r"\{@(?:link|linkcode|linkplain|code|inheritDoc)\s++([^{}|\s]++)(?:\s*+\|?\s*+([^{}]*+))?\}"
-)
-_REFERENCE = re.compile(r"(?<![\w\])])\[(`?[^\[\]`]{1,200}`?)\]\[[\w.:() -]{0,200}\]")
-_LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
-_ADDRESSED = re.compile(r"`([^`]{1,300}?)\s*+<(?:https?:|mailto:)[^`>\s]{1,500}+>`_{1,2}")
-_TILDE = re.compile(r"(?<![\w~`/.])~(?=[A-Za-z_]\w{0,60}\.\w)")
-_SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
-_TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
-_LITERAL_OR_TAG = re.compile(rf"(``[^`]{{1,200}}``)|{_TAG.pattern}")
-"""What stands between double backticks is shown as it is; a tag elsewhere is mark-up."""
 _NAME = re.compile(r"\w+(?:\.\w+)*")
-
-
-def folded(text: str) -> str:
-    """A text with every run of white space as one blank: line breaks and indentation do not change what it says."""
-    return _SPACES.sub(" ", text).strip()
-
-
-def plain(text: str) -> str:
-    """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
-    text = _ROLE.sub(r"`\1`", _PEP.sub(r"PEP \1", text))
-    text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
-    text = _REFERENCE.sub(r"\1", text)
-    text = _MARKDOWN_LINK.sub(r"\1", text)
-    text = _LITERAL_OR_TAG.sub(lambda found: found[1] or "", text)
-    text = _LINK.sub(r"\1", text)
-    text = _ADDRESSED.sub(r"\1", text)
-    text = _SUFFIX.sub("", _TILDE.sub("", text))
-    return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
 
 
 @lru_cache(maxsize=16)

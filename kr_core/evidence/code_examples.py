@@ -9,7 +9,7 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING
 
-from kr_core.text import stems
+from kr_core.text import stem, stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _MAX_LINES = 12
+_LONG_RESULT = 3
+"""Lines of what a piece of code prints that are shown below it."""
+_WIDE_RESULT = 80
 _LONGEST_PIECE = 4_000
 _MOST_PIECES = 100
 """Of the code of a passage."""
@@ -63,8 +66,8 @@ def shortest_example(
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
     Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
-    type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then
-    the shorter. Python that does not parse or does not fit the signatures is not shown.
+    type, and that beats code that only calls the symbol; among equals, code of the symbol's own documentation, then code
+    with more of the question's words, then the shorter. Python that does not parse or does not fit the signatures is not shown.
 
     Args:
         passage: what the code is to show.
@@ -73,7 +76,7 @@ def shortest_example(
         parameters: those of the passage's symbol that the question names; code must hold one of them.
         known: passages with signatures that code has to fit.
     """
-    best: tuple[tuple[int, int, int], Passage, str] | None = None
+    best: tuple[tuple[int, bool, int, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
     for candidate in candidates:
@@ -86,10 +89,48 @@ def shortest_example(
                 continue
             if not _resolves(passage, candidate, piece, signatures):
                 continue
-            rank = (use, min(3, len(stems(piece) & asked)), -len(piece))
+            of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
+            rank = (use, of_its_own, min(3, len(stems(piece) & asked)), -len(piece))
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
+
+
+def with_results(text: str, code: str) -> str:
+    """Code with what an interpreter's session in a text shows below its lines, as comments; a long result is left out."""
+    source = text.split("\n")
+    lines: list[str] = []
+    place = 0
+    for line in code.split("\n"):
+        lines.append(line)
+        found = next(
+            (
+                number
+                for number in range(place, len(source))
+                if line.strip() and _is_entered(source[number], line)
+            ),
+            None,
+        )
+        if found is None:
+            continue
+        place = found + 1
+        printed = list(itertools.takewhile(_is_printed, source[place : place + _LONG_RESULT + 1]))
+        if len(printed) <= _LONG_RESULT and all(len(one) <= _WIDE_RESULT for one in printed):
+            depth = len(source[found]) - len(source[found].lstrip())
+            lines += [f"# {one[depth:].rstrip()}" for one in printed]
+    return "\n".join(lines)
+
+
+def _is_entered(source: str, line: str) -> bool:
+    """Whether a line of a session is a line of code behind its prompt, perhaps with a comment at its end."""
+    entered = re.match(r"\s*(?:>>>|\.\.\.) (.*)$", source)
+    return entered is not None and (entered[1].rstrip() == line or entered[1].startswith(f"{line}  #"))
+
+
+def _is_printed(source: str) -> bool:
+    """Whether a line of a session is what it printed."""
+    stripped = source.strip()
+    return bool(stripped) and not stripped.startswith((">>>", "...", "Traceback", "```", '"""'))
 
 
 def _resolves(passage: Passage, candidate: Passage, code: str, signatures: Signatures) -> bool:
@@ -116,9 +157,10 @@ def _is_from_python(candidate: Passage, code: str) -> bool:
 
 
 def _used(tree: ast.AST) -> set[str]:
-    """The names that code uses: words in strings and comments are none."""
+    """The names that code uses, also as keyword arguments: words in strings and comments are none."""
     plain = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return plain | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    passed = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg}
+    return passed | plain | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 def _parsed(code: str) -> ast.AST | None:
@@ -206,7 +248,13 @@ def _use(passage: Passage, candidate: Passage, code: str, spoken: str) -> int:
         if any(_calls(name, code) for name in names):
             return 4
         return 3 if at_home else 0
-    return 2 if _makes_type(candidate, code, spoken) else 0
+    return 2 if _is_named_like(candidate, passage.parameter) and _makes_type(candidate, code, spoken) else 0
+
+
+def _is_named_like(candidate: Passage, parameter: str) -> bool:
+    """Whether a type has the name of the parameter that takes it (`Timeout`): any other may be one of many that it takes."""
+    maker = {stem(word) for word in words((candidate.symbol or "").rpartition(".")[2])}
+    return bool(maker & {stem(word) for word in words(parameter.replace("_", " "))})
 
 
 def _makes_type(candidate: Passage, code: str, spoken: str) -> bool:

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.evidence import yes_or_no
 from kr_core.evidence.citations import folded, holds, plain
 from kr_core.evidence.heads import default_of
+from kr_core.evidence.quoted_lists import items_below
+from kr_core.evidence.raised_errors import raised_by
 from kr_core.evidence.sentences import value_of
-from kr_core.evidence.window import all_of
+from kr_core.evidence.window import all_of, first_sentence, leaned_on
+from kr_core.text import STOP_WORDS, stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +26,41 @@ if TYPE_CHECKING:
 _LONG_VALUE = 80
 _LONG_LIST = 240
 _TWO = 2
+_DESCRIBES = 0.2
+"""The share of the question that a parameter's documentation says beyond its callable's name where it is what is asked about."""
+_IF_NOT_GIVEN = re.compile(
+    r"\bdefaults? (?:to|is|value is)\b(?! `?None)|^by default\b|\bif (?:omitted|unset|None|`None`|not (?:given|set|specified|provided|passed|supplied))\b"
+    r"|\bif it is `?None\b|\b(?:When|If) (?:set to )?`?None\b",
+    re.IGNORECASE,
+)
+_OF_WORD = re.compile(
+    r"\bdefaults? (?:value )?(?:of|for) (?:the )?[`'\"]?(\w+)[`'\"]? (?:in|of|for|on|to)\b", re.IGNORECASE
+)
+"""What a question calls the thing whose default it asks for."""
+_DEFAULTS_TO = re.compile(
+    r"[`*]{0,2}(\w{1,60})[`*]{0,2}(?: (?:parameter|argument|option|keyword|setting))? (?:defaults to|is \S{1,60} by default)"
+)
+_ASKS_RAISED = re.compile(
+    r"\bwhat happens (?:if|when)\b|\b(?:what|which) (?:\w+ )?(?:errors?|exceptions?)\b.{0,60}\b(?:raise[sd]?|throws?)\b|\bwhen (?:does|will|do)\b.{1,60}\b(?:raise|throw|fail)\b"
+    r"|\b(?:does|will|do)\b.{1,60}\b(?:raise|throw) (?:an? )?(?:\w+ )?(?:error|exception)|\bwhat does .{1,60}\b(?:raise|throw|do (?:if|when))\b",
+    re.IGNORECASE,
+)
+_OF_CLASS = re.compile(r"^class \w+$", re.MULTILINE)
+"""The head of a class beside the documentation of what it takes."""
+_CONSTRUCTED = re.compile(r"^def __(?:init|new)__\b", re.MULTILINE)
+_ASKS_PARAMETERS = re.compile(
+    r"\b(?:options?|parameters?|params|arguments?|args|settings?|keywords?|kwargs|fields?)\b", re.IGNORECASE
+)
+_FAILS = re.compile(
+    r"\b(?:missing|(?:not|n't) (?:exist|found|there|present|in|match)\w*|invalid|wrong|bad|fails?|absent|unknown|empty|negative|too \w+|no|raises?|throws?)\b",
+    re.IGNORECASE,
+)
+_SAYS_CASE = 0.15
+"""The share of the question beyond the callable's name that the case says in which it raises."""
+_MOST_RAISED = 3
+_OPTIONAL = re.compile(r"\boptional\b", re.IGNORECASE)
+_CLEARLY = 0.75
+"""What the next parameter says of it at most, beside that."""
 _DECIDES = 0.6
 """The share of a yes/no question that the sentence which decides it must say."""
 _PLAIN_LITERAL = re.compile(
@@ -37,6 +75,11 @@ _DECIDING = re.compile(
     r"\bcan(?:not)?\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b|\bsafe\b|\bwill\b|\bis\b|\bare\b|\baccept\w*\b",
     re.IGNORECASE,
 )
+_ACTING = re.compile(
+    r"\bcan(?:not)?\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b|\bsafe\b|\bwill\b|\baccept\w*\b|n't\b|\bnever\b",
+    re.IGNORECASE,
+)
+"""The same for a question that does not ask what something is."""
 _ITEM = re.compile(
     r"^[ \t]*+(?:[-*+•][ \t]++)?(``?[\w.+-]{1,40}``?|'[\w.+-]{1,40}'|\"[\w.+-]{1,40}\")[ \t]{0,9}(?:\(default\)|,[^\n]{0,30})?[ \t]{0,9}(?::|--|$)",
     re.MULTILINE,
@@ -49,6 +92,17 @@ _VALUES = re.compile(
     rf"{_QUOTED_VALUE}(?:(?:,[ \t]?|[ \t]?\|[ \t]?|,?[ \t](?:or|and)[ \t]){_QUOTED_VALUE}){{1,40}}"
 )
 """Values listed on one line, as a sentence or a union type does: `'pre' | 'post' | 'sync'`."""
+_OPEN = re.compile(
+    r"^(?:But|And|So|However|Otherwise|Instead|Therefore|Thus|Hence|Then)\b|\b[Ww]hether\b|\bif (?:it|this|they|you) should\b"
+)
+"""A sentence that does not decide without the one before it, or that leaves it open."""
+_OF_VALUE = re.compile(r"[`'\"]*\w++[`'\"]*(?: -+|:) |(?:If|When)\b[^.!?]*+$")
+"""The item of a list that says what one value does, and a condition without what follows from it."""
+_ASKS_RETURNED = re.compile(
+    r"\bwhat (?:type )?(?:does|do|will|is) [^?]{1,80} return(?:ed by [^?]{1,80})?[\s?.]*+$|\breturn type\b",
+    re.IGNORECASE,
+)
+_OR_NONE = re.compile(r"(?<!\s)\s*+\|\s*+None$")
 _CONJUNCTIONS = frozenset({"and", "or", "not", "in", "is", "from", "between", "with"})
 """Functions of query builders by name, and words of any question."""
 _NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
@@ -86,13 +140,25 @@ def direct_answer(
         return None
     known = [*passages, *support]
     if asked.asks("default"):
-        found = _default(asked, known)
+        only = passages[0].parameter if len(passages) == 1 and passages[0].pinned else None
+        named = [*_first_parameter(passages[0], known), *_parameters(asked, known)]
+        found = _default(asked, named, known, only) or _default_described(asked, known)
         if found is not None:
             return found
+        told = _told_by_callable(asked, passages[0])
+        if told is not None:
+            return told
+    if _ASKS_RAISED.search(asked.parsed.asking) and passages[0].pinned:
+        raised = _raised(asked, passages[0])
+        if raised is not None:
+            return raised
+    first = passages[0]
+    if _ASKS_RETURNED.search(asked.parsed.asking) and first.pinned and first.what == "function":
+        return _returned(first)
     if asked.asks("options"):
         return _options(asked, known)
     if asked.asks("difference"):
-        return _difference(subjects(asked, passages))
+        return _difference(asked, subjects(asked, passages))
     if asked.asks("yes_no"):
         return _yes_no(asked, passages[0], known)
     return None
@@ -103,18 +169,25 @@ def subjects(asked: AskedWords, passages: Sequence[Passage]) -> list[Passage]:
     pinned = {(one.symbol, one.parameter): one for one in reversed(passages) if one.symbol and one.pinned}
     found = list(reversed(pinned.values()))
     if len(found) < _TWO:
-        wanted = [name.rpartition(".")[2] for name in _names_asked_about(asked)]
+        wanted = _names_asked_about(asked)
+        lasts = [name.rpartition(".")[2] for name in wanted]
         by_name: dict[str, Passage] = {}
         for passage in passages:
             last = (passage.symbol or "").rpartition(".")[2]
             is_named = passage.pinned or (
-                last in wanted if wanted else last not in _CONJUNCTIONS and asked.names(last)
+                last in lasts if wanted else last not in _CONJUNCTIONS and asked.names(last)
             )
             if last and not passage.parameter and is_named:
-                by_name.setdefault(last, passage)
+                by_name.setdefault(_spelled_as(passage, wanted) or last, passage)
         found = list(by_name.values())
     both = sorted(found, key=lambda one: _place(asked.question, one))[:_TWO]
     return both if len(both) == _TWO else []
+
+
+def _spelled_as(passage: Passage, wanted: Sequence[str]) -> str:
+    """The dotted name of a question that means a passage: `A.read` and `B.read` are two things."""
+    names = [f".{name}" for name in (passage.symbol, *passage.aliases, *passage.also) if name]
+    return next((one for one in wanted if "." in one and any(name.endswith(f".{one}") for name in names)), "")
 
 
 def not_found(asked: AskedWords, passages: Sequence[Passage]) -> list[str]:
@@ -139,7 +212,10 @@ def _names_asked_about(asked: AskedWords) -> list[str]:
 def _place(question: str, passage: Passage) -> tuple[int, int]:
     """Where a question spells a symbol, in full or else by its last part."""
     names = [name for name in (passage.symbol, *passage.aliases, *passage.also) if name]
-    full = [] if passage.parameter else [place for name in names if (place := _find(question, name)) >= 0]
+    dotted = [
+        ".".join(parts[at:]) for name in names for parts in [name.split(".")] for at in range(len(parts) - 1)
+    ]
+    full = [] if passage.parameter else [place for name in dotted if (place := _find(question, name)) >= 0]
     last = [_find(question, passage.parameter or name.rpartition(".")[2]) for name in names]
     places = full or [place for place in last if place >= 0]
     return (min(places, default=len(question)), not full)
@@ -197,9 +273,20 @@ def _option(asked: AskedWords, passage: Passage, place: int) -> _Parameter | Non
 
 
 def _is_asked(asked: AskedWords, name: str) -> bool:
-    if name.casefold() in _NOT_PARAMETERS:
-        return re.search(rf"[`.]{re.escape(name)}`|\b{re.escape(name)}=", asked.question) is not None
-    return asked.names(name)
+    if name.casefold() in _NOT_PARAMETERS or name in STOP_WORDS:
+        return _is_code(asked.question, name)
+    said = [
+        found["rest"]
+        for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)(?P<rest>\.\w)?", asked.question)
+    ]
+    return asked.names(name) and not (said and all(said))  # `specifiers.SpecifierSet` names a module
+
+
+def _is_code(question: str, name: str) -> bool:
+    """Whether a question spells an everyday word as a name: in back-ticks, with `=`, or as that of which the default is asked."""
+    spelled = re.escape(name)
+    of = rf"\bdefaults? (?:value )?(?:of|for) (?:the )?{spelled} (?:in|of|for|on|to)\b"
+    return re.search(rf"[`.]{spelled}`|\b{spelled}=|{of}", question) is not None
 
 
 def _owner_named(asked: AskedWords, symbol: str) -> bool:
@@ -207,23 +294,166 @@ def _owner_named(asked: AskedWords, symbol: str) -> bool:
     return bool(owner[:1].isupper() and asked.names(owner))
 
 
-def _default(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
-    """`The default of P in S is V`, with what a constant or `None` stands for."""
-    for one in _parameters(asked, known):
+def _first_parameter(first: Passage, known: Sequence[Passage]) -> list[_Parameter]:
+    """The parameter that the question turned out to be about, though it may call it by other words."""
+    if not (first.pinned and first.parameter and first.symbol):
+        return []
+    own = [_Parameter(first.parameter, first.default, first.symbol, first)]
+    if first.default is not None:
+        return own
+    takers = [one for one in known if one.symbol == first.symbol and not one.parameter]
+    of_taker = [
+        _Parameter(first.parameter, default, first.symbol, one)
+        for one in takers
+        for name, default in one.parameters
+        if name == first.parameter and default is not None
+    ]
+    return [*of_taker, *own]  # documentation that several share lies beside another's signature
+
+
+def _told_by_callable(asked: AskedWords, first: Passage) -> DirectAnswer | None:
+    """What a callable's documentation says of a default of what it hands on: "The `methods` parameter defaults to ..."."""
+    own = {first.symbol, (first.symbol or "").rpartition(".")[2]}
+    for sentence in all_of(first) if first.pinned and not first.parameter else ():
+        said = _DEFAULTS_TO.search(plain(sentence))
+        if said is not None and said[1] not in own and _is_asked(asked, said[1]):
+            return _quoted(first, sentence)
+    return None
+
+
+def _raised(asked: AskedWords, first: Passage) -> DirectAnswer | None:
+    """What the documentation says that a callable raises in the case that is asked about; all of it where none is named."""
+    found = raised_by(first)
+    beyond = asked.share(first.symbol or "")
+    is_case = re.search(r"\b(?:if|when)\b", asked.parsed.asking, re.IGNORECASE)
+    shares = [asked.share(f"{one.when} {one.error} {first.symbol}") - beyond for one in found]
+    most = max(shares, default=0.0)
+    if is_case and (most >= _SAYS_CASE or not _FAILS.search(asked.parsed.asking)):
+        found = [one for one, share in zip(found, shares, strict=True) if share >= max(_SAYS_CASE, most)]
+    if not found or first.parameter or not first.symbol:
+        return None
+    told = [f"`{one.error}`: {plain(one.when)}" for one in found[:_MOST_RAISED]]
+    text = f"`{first.symbol}` raises {' '.join(told)}"
+    quotes = tuple(Quote(first, each) for one in found[:_MOST_RAISED] for each in (one.error, one.when))
+    slots = tuple(each for one in found[:_MOST_RAISED] for each in one)
+    return DirectAnswer(text, quotes, (first.symbol, *slots), slots[1::2])
+
+
+def _returned(first: Passage) -> DirectAnswer | None:
+    """What a callable is declared to return."""
+    declared = first.returns or ""
+    if first.parameter or not first.symbol or not declared or len(declared) > _LONG_VALUE:
+        return None
+    text = f"`{first.symbol}` returns `{folded(declared)}`."
+    return DirectAnswer(text, (Quote(first, declared),), (first.symbol, declared))
+
+
+def _default_described(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The default of the one parameter of the first callable whose documentation says what the question calls it: "damping factor"."""
+    first = known[0]
+    if first.parameter or first.what not in {"function", "class"} or not asked.names(first.symbol or ""):
+        return None
+    own = {one.parameter: one for one in known if one.parameter and one.symbol == first.symbol and one.lead}
+    beyond = asked.share(first.symbol or "")
+    named = _OF_WORD.search(asked.parsed.asking)
+    word = stems(named[1]) if named else frozenset()
+    told = sorted(
+        (
+            (asked.share(f"{one.parameter} {one.lead} {first.symbol}") - beyond, one)
+            for one in own.values()
+            if word <= stems(f"{(one.parameter or '').replace('_', ' ')} {first_sentence(one)}")
+        ),
+        key=lambda pair: -pair[0],
+    )
+    if not told or told[0][0] < _DESCRIBES or (len(told) > 1 and told[1][0] > _CLEARLY * told[0][0]):
+        return None
+    one = told[0][1]
+    return _default(asked, [_Parameter(one.parameter or "", one.default, one.symbol or "", one)], known, None)
+
+
+def _default(
+    asked: AskedWords, found: Sequence[_Parameter], known: Sequence[Passage], only: str | None
+) -> DirectAnswer | None:
+    """`The default of P in S is V`, or that P is required; of one parameter where it is given."""
+    needed = [one for one in found if only in {None, one.name} and _is_required(asked, one, known)]
+    first = needed[0] if needed and needed[0] is found[0] and known[0].parameter else None
+    told = _required(first, known[0]) if first is not None else _value_told(asked, found, known, only)
+    return told or (_required(needed[0], known[0]) if needed else None)
+
+
+def _value_told(
+    asked: AskedWords, found: Sequence[_Parameter], known: Sequence[Passage], only: str | None
+) -> DirectAnswer | None:
+    """`The default of P in S is V`, with what a constant or `None` means."""
+    for one in found:
         value = default_of(one.passage, one.default)
-        if value is None or len(value) > _LONG_VALUE:
+        is_handed_on = value is None and one.passage is known[0] and not _is_required(asked, one, known)
+        told = _said_of_default(one.passage) if is_handed_on else ""
+        if told and only in {None, one.name}:  # documented alone, and handed on
+            return _quoted(one.passage, told)
+        if value is None or len(value) > _LONG_VALUE or (only and one.name != only):
             continue
-        holder, named = _held_by(one)
+        holder, named = _held_by(one, known[0])
         verdict = yes_or_no.of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
         text = f"{verdict}: the" if verdict else "The"
         text += f" default of {holder} is `{value}`"
         quote, slots = Quote(one.passage, _declaration(one, value)), (*named, value)
+        if _is_handed_on(one, known[0]):
+            text += "."
+            return DirectAnswer(text, (quote, Quote(known[0], known[0].parameter or value)), slots)
         relative, meaning, place = _stands_for(known, one, value)
+        about, said = _none_told(known, one) if value == "None" and place is None else (one.passage, "")
+        if said:  # what `None` stands for, in the words of the documentation
+            run = [*leaned_on(about, said), said]
+            more = [Quote(about, each) for each in run]
+            meant = " ".join(map(plain, run))
+            return DirectAnswer(f"{text}: {meant}", (quote, *more), (*slots, *run), tuple(run))
         if place is None:
             return DirectAnswer(f"{text}.", (quote,), slots)
         text += f", which {relative} `{folded(meaning)}`."
         return DirectAnswer(text, (quote, place), (*slots, meaning), (meaning,))
     return None
+
+
+def _required(one: _Parameter, first: Passage) -> DirectAnswer:
+    """That each call must give a parameter."""
+    holder, names = _held_by(one, first)
+    quote = Quote(one.passage, _declaration(one, one.name))
+    return DirectAnswer(f"{holder} has no default: it is required.", (quote,), tuple(names))
+
+
+def _is_required(asked: AskedWords, one: _Parameter, known: Sequence[Passage]) -> bool:
+    """Whether each call must give a parameter that the question spells.
+
+    What is only documented as optional has a default that no signature shows.
+    """
+    if not re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", asked.question):
+        return False
+    if one.name in STOP_WORDS and not _is_code(asked.question, one.name):
+        return False
+    declared = f"{one.passage.annotation or ''} {one.passage.lead if one.passage.parameter else ''}"
+    is_needed = one.default is None and one.name in one.passage.required
+    return is_needed and not _OPTIONAL.search(declared) and _is_called(one, known)
+
+
+def _is_called(one: _Parameter, known: Sequence[Passage]) -> bool:
+    """Whether a parameter is one of a function or constructor; the keys of a `TypedDict` may be left out."""
+    if one.passage.what != "class" and not _OF_CLASS.search(one.passage.text):
+        return True
+    owners = [one.passage, *(each for each in known if each.symbol == one.symbol and not each.parameter)]
+    return any(_CONSTRUCTED.search(each.text) for each in owners)
+
+
+def _none_told(known: Sequence[Passage], one: _Parameter) -> tuple[Passage, str]:
+    """The passage about a parameter, and its sentence about what holds if nothing is given."""
+    about = [each for each in known if each.parameter == one.name and each.symbol == one.symbol]
+    return next(((each, said) for each in about if (said := _said_of_default(each))), (one.passage, ""))
+
+
+def _said_of_default(passage: Passage) -> str:
+    """The sentence of a parameter's documentation that says what holds if nothing is given; empty where none does."""
+    told = (one for one in all_of(passage) if passage.parameter and _IF_NOT_GIVEN.search(plain(one)))
+    return next(told, "")
 
 
 def _stands_for(known: Sequence[Passage], one: _Parameter, value: str) -> tuple[str, str, Quote | None]:
@@ -249,11 +479,19 @@ def last_run(passage: Passage) -> str:
     return "\n".join(lines[passage.lines[-1][0] :]) if passage.lines else passage.text
 
 
-def _held_by(one: _Parameter) -> tuple[str, list[str]]:
+def _held_by(one: _Parameter, first: Passage) -> tuple[str, list[str]]:
     """A parameter and what takes it, or an option under its full name; and the names in it."""
+    if _is_handed_on(one, first):
+        handed = f"`{one.name}` in `{one.symbol}`, to which `{first.symbol}` hands it on,"
+        return handed, [one.name, one.symbol]
     if one.symbol:
         return f"`{one.name}` in `{one.symbol}`", [one.name, one.symbol]
     return f"`{one.passage.symbol}`", [one.passage.symbol or one.name]
+
+
+def _is_handed_on(one: _Parameter, first: Passage) -> bool:
+    """Whether what the question names takes a parameter only to hand it on to what declares it."""
+    return bool(one.symbol and first.symbol != one.symbol and first.symbol in one.passage.also)
 
 
 def _declaration(one: _Parameter, value: str) -> str:
@@ -266,9 +504,14 @@ def _declaration(one: _Parameter, value: str) -> str:
     return value
 
 
+def bare_name(name: str) -> str:
+    """The name in an annotation or a default, without quotes and `| None`."""
+    return _OR_NONE.sub("", name.strip("'\" "))
+
+
 def behind(known: Sequence[Passage], name: str) -> Passage | None:
     """The constant or alias behind a bare name in a signature."""
-    bare = name.strip("'\" ").rpartition(".")[2]
+    bare = bare_name(name).rpartition(".")[2]
     return next(
         (
             one
@@ -283,31 +526,46 @@ def behind(known: Sequence[Passage], name: str) -> Passage | None:
 
 def _options(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
     """`P in S takes ...`: the members of a `Literal`, or those that the documentation lists in braces."""
-    for one in _parameters(asked, known):
-        passage = one.passage
-        listed = _LISTED.search(passage.text.split("\n")[0]) if passage.parameter else None
-        choices, source = listed[0] if listed else "", passage
-        if not choices and passage.annotation:
-            source = behind(known, passage.annotation) or passage
-            declared = value_of(source.text) if source is not passage else passage.annotation
-            choices = declared if "Literal[" in declared else ""
-        if choices and len(choices) <= _LONG_LIST and holds(source.text, choices):
-            text = f"The options of `{one.name}` in `{one.symbol}`: `{folded(choices)}`."
-            quotes = dict.fromkeys(
-                [Quote(passage, passage.signature or one.name), Quote(source, folded(choices))]
-            )
-            return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices))
-        told = _values(one)
+    found = _parameters(asked, known)
+    subject = found[0].symbol if found and asked.names(found[0].symbol) else ""
+    for one in found:
+        if subject and one.symbol and one.symbol != subject:  # another function's list may be another
+            continue
+        is_named = one.passage.pinned or asked.names(one.symbol) or _owner_named(asked, one.symbol)
+        if one.symbol and not is_named:  # the question only happens to say its name
+            continue
+        told = _choices(one, known) or _values(one) or _items(one)
         if told is not None:
             return told
-        items = _ITEM.findall(passage.text) if passage.parameter else []
-        if len(items) > 1:
-            values = list(dict.fromkeys(items))[:_MOST_ITEMS]
-            shown = ", ".join(plain(value) for value in values)
-            text = f"The options of `{one.name}` in `{one.symbol}`: {shown}."
-            quote = next(line.strip() for line in passage.text.split("\n") if values[0] in line)
-            return DirectAnswer(text, (Quote(passage, quote),), (one.name, one.symbol, *values))
-    return _members(known)
+    return _members(known) if _ASKS_PARAMETERS.search(asked.parsed.asking) else None
+
+
+def _choices(one: _Parameter, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The list in braces of a parameter, or the members of its `Literal`."""
+    passage = one.passage
+    declares = behind(known, passage.annotation) or passage if passage.annotation else passage
+    choices = value_of(declares.text) if declares is not passage else passage.annotation or ""
+    source = declares
+    if "Literal[" not in choices:
+        listed = _LISTED.search(passage.text.split("\n")[0]) if passage.parameter else None
+        choices, source = listed[0] if listed else "", passage
+    if not choices or len(choices) > _LONG_LIST or not holds(source.text, choices):
+        return None
+    text = f"The options of `{one.name}` in `{one.symbol}`: `{folded(choices)}`."
+    quotes = dict.fromkeys([Quote(passage, passage.signature or one.name), Quote(source, folded(choices))])
+    return DirectAnswer(text, tuple(quotes), (one.name, one.symbol, choices), (plain(choices),))
+
+
+def _items(one: _Parameter) -> DirectAnswer | None:
+    """The values of a parameter whose documentation has an item for each."""
+    passage = one.passage
+    items = _ITEM.findall(passage.text) if passage.parameter else []
+    if len(items) < 2:
+        return None
+    values = list(dict.fromkeys(items))[:_MOST_ITEMS]
+    text = f"The options of `{one.name}` in `{one.symbol}`: {', '.join(plain(value) for value in values)}."
+    quote = next(line.strip() for line in passage.text.split("\n") if values[0] in line)
+    return DirectAnswer(text, (Quote(passage, quote),), (one.name, one.symbol, *values))
 
 
 def _values(one: _Parameter) -> DirectAnswer | None:
@@ -339,28 +597,62 @@ def _members(known: Sequence[Passage]) -> DirectAnswer | None:
     return None
 
 
-def _difference(both: Sequence[Passage]) -> DirectAnswer | None:
-    """The sentence of one subject that names the other and says what differs."""
+def _difference(asked: AskedWords, both: Sequence[Passage]) -> DirectAnswer | None:
+    """The list or sentence of one subject that names the other and says what differs."""
     for passage, other in (both, both[::-1]) if both else ():
-        name = other.parameter or (other.symbol or "").rpartition(".")[2]
+        listed = _listed_differences(asked, passage, other)
+        if listed is not None:
+            return listed
+    for passage, other in (both, both[::-1]) if both else ():
+        name = _told_apart(other, passage)
         for sentence in all_of(passage):
-            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain(sentence)) and _DIFFERS.search(sentence):
+            said = plain(sentence)
+            is_advised = re.search(rf"\buse `?(?:\w+\.)*{re.escape(name)}(?!\w)", said)
+            if is_advised or (re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and _DIFFERS.search(said)):
                 return _quoted(passage, sentence)
     return None
 
 
+def _told_apart(one: Passage, other: Passage) -> str:
+    """The shortest end of a name that is not that of the other too."""
+    parts = (one.parameter or one.symbol or "").split(".")
+    ends = [".".join(parts[-count:]) for count in range(1, len(parts) + 1)]
+    other_name = f".{other.parameter or other.symbol or ''}"
+    return next((end for end in ends if not other_name.endswith(f".{end}")), ends[-1])
+
+
+def _listed_differences(asked: AskedWords, passage: Passage, other: Passage) -> DirectAnswer | None:
+    """What a list says sets a subject apart, below a line that names the other: "The main differences to X are:"."""
+    names = {name.rpartition(".")[2] for name in (other.parameter or other.symbol, *other.aliases) if name}
+    names |= {one.last for one in asked.parsed.identifiers} - {(passage.symbol or "").rpartition(".")[2]}
+    named = "|".join(re.escape(name) for name in names)
+    heading, items = items_below(
+        passage,
+        re.compile(rf"(?i:\bdiffer(?:s|ed|ing|ent|ently|ences?)?\b).{{0,200}}(?<!\w)(?:{named})(?!\w)"),
+    )
+    if not items:
+        return None
+    quoted = _quoted(passage, heading)
+    items = [item.rstrip(".;,") for item in items]
+    text = " ".join([quoted.text, "; ".join(map(plain, items))])
+    quotes = (*quoted.quotes, *(Quote(passage, item) for item in items))
+    return DirectAnswer(f"{text}.", quotes, (*quoted.slots, *items), (heading, *items))
+
+
 def _yes_no(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> DirectAnswer | None:
     """The sentence that decides, from the documentation of the question's subject."""
-    at_home = [
-        one
-        for one in known
-        if one is first or one.pinned or (one.parameter and one.symbol and one.symbol == first.symbol)
-    ]
+    at_home = _at_home(asked, first, known)
+    # that something is so is often said of something else than what was asked
+    deciding = _DECIDING if re.match(r"(?:is|are)\b", asked.parsed.asking, re.IGNORECASE) else _ACTING
+    own = asked.share(first.symbol or first.title)
     share, _place, best = max(
         (
             (asked.share(f"{sentence} {first.symbol or first.title}"), -number, Quote(passage, sentence))
             for number, (passage, sentence) in enumerate(_told(at_home))
-            if _DECIDING.search(sentence) and asked.share(sentence) > 0
+            if deciding.search(sentence)
+            and asked.share(f"{sentence} {first.symbol or first.title}") > own
+            and not _OPEN.search(plain(sentence))
+            and not _OF_VALUE.match(plain(sentence))
         ),
         default=(0.0, 0, Quote(first, "")),
         key=lambda one: one[:2],
@@ -373,6 +665,19 @@ def _yes_no(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> Dire
     return quoted._replace(text=f"{verdict}: {quoted.text}") if verdict else quoted
 
 
+def _at_home(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> list[Passage]:
+    """The passages about the question's subject; where it names a parameter, the documentation of another does not decide."""
+    at_home = [
+        one
+        for one in known
+        if one is first or one.pinned or (one.parameter and one.symbol and one.symbol == first.symbol)
+    ]
+    named = [one for one in at_home if one.parameter and asked.names(one.parameter)]
+    if not named:
+        return at_home
+    return [one for one in at_home if one is first or one in named or not one.parameter]
+
+
 def _told(passages: Sequence[Passage]) -> Iterator[Quote]:
     for passage in passages:
         for sentence in all_of(passage):
@@ -383,5 +688,6 @@ def _quoted(passage: Passage, sentence: str) -> DirectAnswer:
     """A sentence of a passage under the passage's name."""
     names = tuple(name for name in (passage.parameter, passage.symbol) if name)
     label = " in ".join(f"`{name}`" for name in names) or folded(passage.title)
-    text = f"{label}: {plain(sentence)}" if label else plain(sentence)
-    return DirectAnswer(text, (Quote(passage, sentence),), (*names, sentence), (sentence,))
+    told = [*leaned_on(passage, sentence), sentence]
+    text = " ".join([f"{label}:" if label else "", *map(plain, told)]).strip()
+    return DirectAnswer(text, tuple(Quote(passage, one) for one in told), (*names, *told), tuple(told))

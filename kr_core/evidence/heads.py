@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.evidence.citations import folded, holds, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
 
@@ -20,6 +22,10 @@ _MAX_PARAMETERS = 24
 _FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
 _PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
+_UNSET = re.compile(
+    r"(?:\w+\.)*(?:no_default|NoDefault|UNSET|MISSING|NOT_GIVEN|NotGiven|UNDEFINED|Undefined|NOTSET|sentinel)$"
+)
+"""Constants that only mark that nothing was given."""
 _WRAPPED = re.compile(r"Default\((.*)\)")
 """FastAPI's mark around a default that a router may replace."""
 
@@ -31,13 +37,16 @@ class Head(NamedTuple):
     slots: tuple[str, ...]
 
 
-def head_of(passage: Passage, asked: AskedWords, *, first: bool = True) -> Head | None:
+def head_of(
+    passage: Passage, asked: AskedWords, *, first: bool = True, without: AbstractSet[str] = frozenset()
+) -> Head | None:
     """`name(parameters)` for a callable, `name(parameter=...)` for a parameter; None for a section.
 
     Args:
         passage: what the head is of.
         asked: the question; what it names is shown.
         first: whether the passage comes first; of any other less is shown.
+        without: parameters that are shown only where the question names them.
     """
     if not passage.symbol or not (passage.parameter or passage.what):
         return None
@@ -45,7 +54,7 @@ def head_of(passage: Passage, asked: AskedWords, *, first: bool = True) -> Head 
         return _of_parameter(passage, passage.symbol, passage.parameter)
     if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
         return Head(f"`{passage.symbol}`", (passage.symbol,))
-    return _of_callable(passage, passage.symbol, asked, _WIDTH if first else _WIDTH_BESIDE)
+    return _of_callable(passage, asked, _WIDTH if first else _WIDTH_BESIDE, without)
 
 
 def default_of(passage: Passage, default: str | None) -> str | None:
@@ -54,7 +63,11 @@ def default_of(passage: Passage, default: str | None) -> str | None:
         return None
     wrapped = _WRAPPED.fullmatch(default)
     value = wrapped[1] if wrapped else default
-    return None if _PRIVATE.search(value) or not holds(passage.text, value) else folded(value)
+    return (
+        None
+        if _PRIVATE.search(value) or _UNSET.match(value) or not holds(passage.text, value)
+        else folded(value)
+    )
 
 
 def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
@@ -78,10 +91,11 @@ def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
     return Head(f"`{call}`" + (f" ({', '.join(said)})" if said else ""), tuple(slots))
 
 
-def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) -> Head:
+def _of_callable(passage: Passage, asked: AskedWords, most: int, without: AbstractSet[str]) -> Head:
     """The required parameters and those that the question names, then what fits."""
+    symbol = passage.symbol or ""
     parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
-    wanted = _wanted(passage, asked, len(symbol) + 5, most)
+    wanted = _wanted(passage, asked, most, without)
     slots = [symbol]
     for name, default in parameters:
         if name in wanted:
@@ -95,14 +109,19 @@ def _of_callable(passage: Passage, symbol: str, asked: AskedWords, most: int) ->
     return Head(f"`{symbol}({', '.join([*inside, *left_out])})`{after}", tuple(slots))
 
 
-def _wanted(passage: Passage, asked: AskedWords, width: int, most: int) -> list[str]:
-    """The parameters to show: `width` characters are taken already, of at most `most`."""
+def _wanted(passage: Passage, asked: AskedWords, most: int, without: AbstractSet[str]) -> list[str]:
+    """The parameters to show in at most so many characters, which the name shares."""
     parameters = passage.parameters[:_PARAMETERS_LOOKED_AT]
     wanted = [name for name, _default in parameters if name in passage.required or asked.names(name)]
     wanted = wanted[: _MAX_PARAMETERS if most == _WIDTH else _FEW_PARAMETERS]
+    width = len(passage.symbol or "") + 5
     width += sum(len(_shown(passage, *one)) + 2 for one in parameters if one[0] in wanted)
     for one in parameters:
-        if one[0] not in wanted and not (one[0].startswith("**") and len(parameters) > 1):
+        if (
+            one[0] not in wanted
+            and one[0] not in without
+            and not (one[0].startswith("**") and len(parameters) > 1)
+        ):
             width += len(_shown(passage, *one)) + 2
             if width > most or len(wanted) >= _MAX_PARAMETERS:
                 break

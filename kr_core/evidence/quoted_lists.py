@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STEPS = 12
 """A longer list is not an answer that a person reads at once."""
 _ROWS = 3
+_ITEM = re.compile(r"\s*[-*+•]\s+(\S.*)")
 _STEP = re.compile(r"\d{1,3}[.)]\s")
 
 
@@ -59,6 +60,45 @@ def _with_steps(passage: Passage, items: Sequence[str], beside: Sequence[str]) -
 def without_steps(runs: Sequence[str]) -> list[str]:
     """What is shown of a section beside a surer answer: no step, since one alone would mislead."""
     return [run for run in runs if not _STEP.match(run)]
+
+
+def items_below(passage: Passage, heads: re.Pattern[str]) -> tuple[str, list[str]]:
+    """The line of a passage that heads a list (`The main differences are:`), and the first paragraph of each item.
+
+    Args:
+        passage: whose text is looked through.
+        heads: what the heading line says.
+
+    Returns:
+        Empty where no line heads a list.
+    """
+    lines = passage.text.split("\n")
+    for number, line in enumerate(lines):
+        if line.rstrip().endswith(":") and heads.search(plain(line)):
+            items = _items(lines[number + 1 :])
+            if len(items) > 1:
+                return line.strip(), items[:_STEPS]
+    return "", []
+
+
+def _items(lines: Sequence[str]) -> list[str]:
+    """The items of the list with which some lines begin, each as its first paragraph."""
+    items: list[str] = []
+    depth = -1
+    is_open = False
+    for line in lines:
+        own = len(line) - len(line.lstrip())
+        found = _ITEM.match(line)
+        if found and depth in {-1, own}:
+            depth, is_open = own, True
+            items.append(found[1])
+        elif not line.strip():
+            is_open = False
+        elif own <= depth or depth < 0:
+            break
+        elif is_open:
+            items[-1] += f"\n{line.strip()}"
+    return items
 
 
 def _held(text: str, asked: AskedWords) -> int:

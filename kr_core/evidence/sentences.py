@@ -30,8 +30,12 @@ _MARK_UP = re.compile(
 _CODE = re.compile(
     r"\s*(?:async )?(?:def|class) \w+|\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|\s*(?:import|from) \w|\s*\w[\w.]* = |\s*@[\w.]+(?:\(.*)?$"
 )
+_TABLE = re.compile(r"^[ \t]*+={2,}+(?:[ \t]++={2,}+)++[ \t]*+$", re.MULTILINE)
+"""The border of a table in reStructuredText."""
 _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
 """A directive whose text is about earlier versions or other places."""
+_EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}:\s\S+(?:\s\S+){3}")
+"""How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
 
 
@@ -51,11 +55,17 @@ def says_something(sentence: str) -> bool:
 def is_pointer(sentence: str) -> bool:
     """Whether a sentence only says where to look ("Read more in ...", "Run it with:")."""
     said = _bare(sentence)
-    return said.endswith(":") or bool(
+    return (said.endswith(":") and not explained_value(sentence)) or bool(
         re.match(
             r"(?:Read more|See|For more|More (?:info|details)|Full|Additional help|You can read more)\b", said
         )
     )
+
+
+def explained_value(sentence: str) -> str:
+    """The value that a sentence explains (`'forbid'`: Extra data is ...); empty where it explains none."""
+    found = _EXPLAINED_VALUE.match(plain(sentence))
+    return found[1] if found else ""
 
 
 def _bare(sentence: str) -> str:
@@ -85,10 +95,16 @@ def documentation(passage: Passage) -> str:
 
 def prose(text: str) -> str:
     """The running text of a passage: headings, code, tables and mark-up lines left out."""
+    paragraphs = re.split(r"\n\s*\n", "\n".join(_prose_lines(_without_sessions(text))))
+    return "\n".join(
+        folded(paragraph) for paragraph in paragraphs if paragraph.strip() and not _TABLE.search(paragraph)
+    )
+
+
+def _prose_lines(lines: list[str]) -> list[str]:
     kept: list[str] = []
     fenced = aside = False
     listed = -1
-    lines = _without_sessions(text)
     for number, line in enumerate(lines):
         stripped = line.strip()
         depth = len(line) - len(line.lstrip())
@@ -113,8 +129,7 @@ def prose(text: str) -> str:
             continue
         bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s++(.*)$", stripped)
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
-    paragraphs = re.split(r"\n\s*\n", "\n".join(kept))
-    return "\n".join(folded(paragraph) for paragraph in paragraphs if paragraph.strip())
+    return kept
 
 
 def _without_sessions(text: str) -> list[str]:

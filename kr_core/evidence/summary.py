@@ -6,13 +6,15 @@ words between the slots only connect them. No language model takes part.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.asked_words import AskedWords
-from kr_core.evidence.citations import Citer, folded, holds, plain
-from kr_core.evidence.code_examples import shortest_example
+from kr_core.evidence.call_forms import call_form
+from kr_core.evidence.citations import Citer, folded, holds, plain, slot_stands
+from kr_core.evidence.code_examples import shortest_example, with_results
 from kr_core.evidence.coverage import COVERED
-from kr_core.evidence.direct_answer import behind, direct_answer, last_run, subjects
+from kr_core.evidence.direct_answer import bare_name, behind, direct_answer, last_run, subjects
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
@@ -21,10 +23,11 @@ from kr_core.evidence.sentences import documentation, prose, value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.question.analysis import subject_of
-from kr_core.text import stems
+from kr_core.text import STOP_WORDS, stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kr_core.model import Finding, ResearchQuery
 
@@ -34,19 +37,25 @@ _TWO_SUBJECTS = (330, 330, 200)
 _OWN = 400
 """Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
-_IN_DOUBT = (260, 200, 150, 150)
-"""Characters of each block: the passages of the second to the fourth place often hold the fact."""
+_IN_DOUBT = (260, 200, 150, 150, 150, 150, 150)
+"""Characters of each block: the passages of the second to the seventh place often hold the fact."""
+_MEMBERS = (150, 150, 150)
+"""Characters of each member of a class that is shown."""
+_ALSO_TAKES = 360
+"""Characters of the names of parameters that the head of a callable leaves out."""
 _BESIDE = 200
 """Characters of a passage beside the first one."""
 _ADDS = 0.1
 """Such a share of the question a passage beside the first one must say that was not said yet."""
 _LONG_ALIAS = 180
+_LONG_INSIDE = 330
 _TELLING = 2
 _NAMED = 330
 """Characters of a parameter that the question names."""
 _NEAR = 0.25
 """A parameter that the question does not name is shown if its documentation says so much of the question."""
 _NEAR_UNSURE = 0.2
+_ASYNC = re.compile(r"async|await", re.IGNORECASE)
 _WORTH_NAMING = 0.4
 """A passage is shown if it covers so much of what the first one covers."""
 _WORTH_NAMING_BESIDE = 0.5
@@ -115,26 +124,45 @@ class _Composer:
         first = parts[0]
         sure = first.passage.pinned or first.passage.coverage >= COVERED
         two = subjects(self.asked, [part.passage for part in parts]) if self.asked.asks("difference") else []
+        together = [] if two else _asked_together(parts)
+        if together:
+            return self.each(together, unsupported)
         direct = self.direct(parts)
-        summary = [*self.notices, *direct]
+        direct = direct or self.called(first)
+        summary = [*self.notices, *direct, *self.alike(first)]
         budgets = _TWO_SUBJECTS if two else _SURE if sure else _UNSURE
         leading = 2 if two else 1
-        summary += self.side_by_side(parts[:2], budgets) if two else self.blocks(parts[:1], budgets)
-        if not two:
-            summary += self.telling(first, _NEAR if sure else _NEAR_UNSURE)
+        near = _NEAR if sure else _NEAR_UNSURE
+        summary += self.side_by_side(parts[:2], budgets) if two else self.leading(first, budgets, near)
         code_after = len(summary)
         example = self.example(first, [parts[1].passage] if two else None)
         share = (_WORTH_NAMING_BESIDE if sure else _WORTH_NAMING) * first.passage.coverage
-        others = [
-            one
-            for one in parts[leading:]
-            if one.passage.coverage >= share and (one.passage.pinned or not two)
-        ]
-        others = list(self.adding(others, summary, answered=bool(direct)))
+        others = _worth_naming(parts[leading:], share, only_pinned=bool(two))
+        others = list(self.adding(self.only_replacements(first, others), summary, answered=bool(direct)))
         summary += self.blocks(others, budgets[leading:], "See also " if sure else "")
         drafted = self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), unsupported
         )
+        return drafted.model_copy(update={"direct": bool(direct)})
+
+    def leading(self, first: Part, budgets: Sequence[int], near: float) -> list[Claim]:
+        """The block of the first passage; a parameter that the question names comes before the rest of its callable."""
+        block = self.blocks([first], budgets)
+        told = self.telling(first, near)
+        comes_before = told and block and not first.passage.deprecated and self.names_one(first)
+        after = 1 if comes_before else len(block)
+        return [*block[:after], *told, *block[after:]]
+
+    def each(self, together: Sequence[Part], unsupported: tuple[str, ...]) -> Draft:
+        """Several parameters of one callable that the question names: each answered by itself, and nothing else."""
+        direct = [claim for part in together for claim in self.direct([part])]
+        summary = [*self.notices, *direct]
+        for part in together:
+            block = self.block(part, _NAMED, close=True)
+            summary += block if len(block) > 1 or part.passage.lead or not direct else []
+        code = self.example(together[0])
+        detailed = details(list(together), self.citer)
+        drafted = self.drafted(summary, code, len(summary), detailed, unsupported)
         return drafted.model_copy(update={"direct": bool(direct)})
 
     def in_doubt(self) -> Draft:
@@ -142,16 +170,102 @@ class _Composer:
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        summary = [*self.notices, *self.blocks([first], _IN_DOUBT[:1])]
+        summary = [*self.notices, *self.alike(first), *self.blocks([first], _IN_DOUBT[:1])]
         code_after = len(summary)
         summary += self.telling(first, _NEAR_UNSURE)
+        summary += self.also_takes(first)
+        summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
-        summary += self.blocks(others, _IN_DOUBT[1:])
+        others = list(self.only_replacements(first, others))
+        budgets = list(_IN_DOUBT[1:])
+        for other in self.without_async_twins(first, others):
+            block = self.blocks([other], budgets[:1])
+            summary += [*block, *(self.members(other) if block else [])]
+            del budgets[: 1 if block else 0]
         own = [one for one in first.support if one.symbol and one.symbol == first.passage.symbol]
         example = self.example(first, own)
         return self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
         )
+
+    def alike(self, part: Part) -> list[Claim]:
+        """All names that are formed like that of the first passage, where the question asks which there are."""
+        found = [one for one in _beside(part) if not _is_member(one, part.passage)]
+        return self.named(part, found, "Of this kind, by their names:", frozenset())
+
+    def members(self, part: Part) -> list[Claim]:
+        """The members of a class that say most of the question, with what they do, and the names of others."""
+        passage = part.passage
+        found = [one for one in _beside(part) if _is_member(one, passage)]
+        if not found or any(one.startswith(f"{passage.symbol}(") for one in self.shown):
+            return []  # a parameter of it is the answer
+        names = {name for one in found for name in one.also}
+        of_class = [Part(part.source, one, part.support) for one in part.support]
+        known = [*self.parts, *of_class]
+        shown = [one for one in known if one.passage.symbol in names and not one.passage.parameter]
+        claims = self.blocks(shown, _MEMBERS)
+        if passage is self.parts[0].passage:
+            said = frozenset(names & self.shown)
+            claims += self.named(part, found, f"`{passage.symbol}` also has", said)
+        return claims
+
+    def named(
+        self, part: Part, found: Sequence[Passage], opening: str, said: AbstractSet[str]
+    ) -> list[Claim]:
+        """A sentence that lists the names of some definitions, as far as they were not shown; a member's by its last part."""
+        names = [name for one in found for name in one.also if name not in said]
+        if not names:
+            return []
+        owner = f"{part.passage.symbol}."
+        told = [name.removeprefix(owner) for name in names]
+        numbers = [self.citer.cite(part.source, one, one.text) for one in found]
+        listed = ", ".join(f"`{name}`" for name in told)
+        slots = list(told)
+        if f"`{part.passage.symbol}`" in opening:
+            slots.append(part.passage.symbol or "")
+            numbers.append(self.citer.cite(part.source, part.passage, self.first_line(part)))
+        claim = self.citer.claim(f"{opening} {listed}.", numbers, slots)
+        return [claim] if claim else []
+
+    def first_line(self, part: Part) -> str:
+        """The first line of what a passage quotes."""
+        return (part.passage.signature or part.passage.text).split("\n")[0]
+
+    def also_takes(self, part: Part) -> list[Claim]:
+        """The names of the parameters that the head of a callable leaves out: one of them may be the answer of a how-to."""
+        passage = part.passage
+        old = _deprecated_parameters(part)
+        head = head_of(passage, self.asked, without=old)
+        if self.asked.parsed.kind != "how_to" or head is None or passage.parameter:
+            return []
+        told = set(re.findall(r"\w+", head.text))
+        told |= {name for name, _default in passage.parameters if f"{passage.symbol}({name})" in self.shown}
+        names = [name for name, _default in passage.parameters if name.lstrip("*") not in told | old]
+        while names and sum(len(name) + 4 for name in names) > _ALSO_TAKES:
+            names.pop()
+        listed = ", ".join(f"`{name.lstrip('*')}`" for name in names if not name.startswith("*"))
+        slots = [passage.symbol or "", *(name for name in names if not name.startswith("*"))]
+        text = f"`{passage.symbol}` also takes {listed}."
+        return self.claim(part, text, slots, [self.first_line(part)]) if listed else []
+
+    def only_replacements(self, first: Part, others: Sequence[Part]) -> Sequence[Part]:
+        """The passages beside a deprecated thing whose replacement is asked for: only what its deprecation names."""
+        told = first.passage.deprecated if first.passage.pinned else None
+        if told is None or not self.asked.asks("replacement"):
+            return others
+        return [
+            one for one in others if one.passage.pinned or _last_of(one.passage) in re.findall(r"\w+", told)
+        ]
+
+    def without_async_twins(self, first: Part, others: Sequence[Part]) -> Iterator[Part]:
+        """The passages without what does the same for `async` code as one before it, where the question does not speak of that."""
+        seen = {_label(first.passage)}
+        for part in others:
+            label = _label(part.passage)
+            plain_label = label.replace("Async", "").replace(".ext.asyncio", "").replace("._async", "._sync")
+            if plain_label == label or plain_label not in seen or _ASYNC.search(self.asked.question):
+                seen.add(label)
+                yield part
 
     def drafted(
         self,
@@ -209,8 +323,21 @@ class _Composer:
             self.citer.cite(sources.get(id(one.passage), parts[0].source), one.passage, one.text)
             for one in answer.quotes
         ]
+        if not any(slot_stands(parts[0].passage.symbol or "", [one.passage.text]) for one in answer.quotes):
+            numbers += self.owner_cited(parts[0], answer.slots)
         claim = self.citer.claim(answer.text, numbers, answer.slots)
         self.said += answer.said if claim else ()
+        return [claim] if claim else []
+
+    def called(self, part: Part) -> list[Claim]:
+        """`Call f(x, limit=5)`: for a how-to whose answer is a parameter of a function, with a documented value."""
+        passage = part.passage
+        is_asked = self.asked.parsed.kind == "how_to" and passage.parameter and passage.pinned
+        form = call_form(passage, part.support) if is_asked else None
+        if form is None:
+            return []
+        numbers = [self.citer.cite(part.source, one, quote) for one, quote in form.quotes]
+        claim = self.citer.claim(f"Call {form.text}.", numbers, form.slots)
         return [claim] if claim else []
 
     def blocks(self, parts: Sequence[Part], budgets: Sequence[int], opening: str = "") -> list[Claim]:
@@ -220,7 +347,9 @@ class _Composer:
         for part in parts:
             if not left:
                 break
-            block = self.block(part, left[0])
+            # the parameter that an option of the same name stands for is part of the answer
+            close = part.passage.parameter == self.parts[0].passage.title.rpartition(".")[2]
+            block = self.block(part, _NAMED if close else left[0], close=close)
             if block:
                 claims += [block[0].model_copy(update={"text": opening + block[0].text}), *block[1:]]
                 del left[0]
@@ -283,7 +412,7 @@ class _Composer:
             return []
         self.shown |= {label, first}
         deprecated = self.deprecated(part)
-        head = head_of(passage, self.asked, first=not is_other)
+        head = head_of(passage, self.asked, first=not is_other, without=_deprecated_parameters(part))
         runs = window(
             passage,
             self.asked,
@@ -310,11 +439,10 @@ class _Composer:
     def told_by_owner(self, part: Part) -> list[Claim]:
         """What the documentation of its callable says of a parameter that has none of its own."""
         passage = part.passage
-        known = [*(one.passage for one in self.parts), *part.support]
-        owner = next((one for one in known if one.symbol == passage.symbol and not one.parameter), None)
+        owner = self.owner_of(part)
         if not passage.parameter or owner is None:
             return []
-        runs = told_of(passage.parameter, owner)
+        runs = [run for run in told_of(passage.parameter, owner) if run not in self.said]
         self.said += runs
         of_owner = part._replace(passage=owner)
         return [claim for run in runs for claim in self.claim(of_owner, plain(run), [run], [run])]
@@ -360,19 +488,39 @@ class _Composer:
         if part.passage.parameter or not part.passage.symbol:
             return []
         own = [
-            one for one in part.support if one.parameter and one.symbol == part.passage.symbol and one.lead
+            one
+            for one in part.support
+            if one.symbol == part.passage.symbol
+            and one.lead
+            and one.parameter
+            and (one.pinned or one.parameter not in part.passage.required)
         ]
-        named = [one for one in own if self.asked.names(one.parameter or "")]
+        named = [one for one in own if self.names_parameter(one)]
         if named:
             return [
                 claim
                 for one in named[:_TELLING]
                 for claim in self.block(Part(part.source, one, part.support), _NAMED, close=True)
             ]
-        near = [one for one in own if self.asked.share(f"{one.parameter} {one.lead}") >= share]
+        near = [
+            one
+            for one in own
+            if not one.deprecated and self.asked.share(f"{one.parameter} {one.lead}") >= share
+        ]
         return self.blocks(
             [Part(part.source, one, part.support) for one in near[:_TELLING]], [200] * _TELLING
         )
+
+    def names_one(self, part: Part) -> bool:
+        """Whether the question names a documented parameter of a symbol."""
+        own = [one for one in part.support if one.symbol == part.passage.symbol and one.lead]
+        return any(self.names_parameter(one) for one in own)
+
+    def names_parameter(self, passage: Passage) -> bool:
+        """Whether the question names what a passage is about; an everyday word (`on`, `to`) only as code."""
+        name = passage.parameter or ""
+        is_code = any(one.name == name and one.form != "weak" for one in self.asked.parsed.identifiers)
+        return self.asked.names(name) and (is_code or name not in STOP_WORDS)
 
     def accepts(self, part: Part) -> list[Claim]:
         """The values behind the names in a parameter's declaration: its type's alias, its default's constant."""
@@ -383,16 +531,51 @@ class _Composer:
             if stands_for is None or not name or not holds(passage.text, name):
                 continue
             value = value_of(stands_for.text)
-            text = f"{word} `{folded(name)}` is `{folded(value)}`."
+            bare = bare_name(name)
+            text = f"{word} `{folded(bare)}` is `{folded(value)}`."
             if len(folded(value)) > _LONG_ALIAS or plain(value) in " ".join(self.said):
                 continue
             numbers = [
                 self.citer.cite(part.source, passage, passage.signature or name),
                 self.citer.cite(part.source, stands_for, stands_for.text),
             ]
-            claim = self.citer.claim(text, numbers, [name, value])
+            claim = self.citer.claim(text, numbers, [bare, value])
             claims += [claim] if claim else []
-        return claims
+            claims += self.inside(part, stands_for, value) if word == "The type" else []
+        return [*claims, *self.classes_inside(part)]
+
+    def classes_inside(self, part: Part) -> list[Claim]:
+        """The first class of the library that a parameter's type names, for a how-to: what is passed is made with it."""
+        passage = part.passage
+        if not passage.parameter or self.asked.parsed.kind != "how_to":
+            return []
+        alias = behind(part.support, passage.annotation) if passage.annotation else None
+        declared = value_of(alias.text) if alias is not None else passage.annotation or ""
+        made_with = [
+            Part(part.source, one, part.support)
+            for one in part.support
+            if one.what == "class"
+            and one.symbol
+            and one.lead
+            and one.symbol != passage.symbol
+            and re.search(rf"(?<![\w])['\"]?{re.escape(one.symbol.rpartition('.')[2])}(?!\w)", declared)
+        ]
+        return self.blocks(made_with[:1], [_BESIDE])
+
+    def inside(self, part: Part, alias: Passage, value: str) -> list[Claim]:
+        """The meaning of the first alias that a type is made of: the form of one file in `dict[str, FileTypes]`."""
+        for one in part.support:
+            name = (one.symbol or "").rpartition(".")[2]
+            is_inside = one is not alias and name and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", value)
+            if not is_inside or behind([one], name) is None:
+                continue
+            meant = value_of(one.text)
+            if len(folded(meant)) > _LONG_INSIDE:
+                return []
+            text = f"The type `{name}` is `{folded(meant)}`."
+            claim = self.citer.claim(text, [self.citer.cite(part.source, one, one.text)], [name, meant])
+            return [claim] if claim else []
+        return []
 
     def meaning(self, part: Part) -> list[Claim]:
         """What a default of `None` means."""
@@ -404,8 +587,26 @@ class _Composer:
 
     def claim(self, part: Part, text: str, slots: Sequence[str], quotes: Sequence[str]) -> list[Claim]:
         numbers = [self.citer.cite(part.source, part.passage, quote) for quote in quotes]
-        claim = self.citer.claim(text, numbers, list(slots))
+        claim = self.citer.claim(text, [*numbers, *self.owner_cited(part, slots)], list(slots))
         return [claim] if claim else []
+
+    def owner_cited(self, part: Part, slots: Sequence[str]) -> list[int | None]:
+        """The definition of what takes a parameter, where its documentation is shared and lies beside another's definition."""
+        passage = part.passage
+        symbol = passage.symbol or ""
+        if not passage.parameter or symbol not in slots or slot_stands(symbol, [passage.text]):
+            return []
+        owner = self.owner_of(part)
+        return (
+            [self.citer.cite(part.source, owner, (owner.signature or owner.text).split("\n")[0])]
+            if owner
+            else []
+        )
+
+    def owner_of(self, part: Part) -> Passage | None:
+        """The passage about what takes a parameter."""
+        known = [*(one.passage for one in self.parts), *part.support]
+        return next((one for one in known if one.symbol == part.passage.symbol and not one.parameter), None)
 
     def example(self, part: Part, others: Sequence[Passage] | None = None) -> list[CodeExample]:
         """The shortest code that shows what answers, with the parameter that the question names.
@@ -429,8 +630,57 @@ class _Composer:
         ]
         known = [one.passage for one in self.parts] + [one for each in self.parts for one in each.support]
         found = shortest_example(passage, [passage, *others], self.asked.stems, frozenset(named), known)
-        example = None if found is None else self.citer.code(part.source, *found)
-        return [example] if example else []
+        pieces = [found] if found else _raised_in(passage, part.support)
+        examples = [
+            self.citer.code(part.source, place, with_results(place.text, code)) for place, code in pieces
+        ]
+        return [example for example in examples if example]
+
+
+def _last_of(passage: Passage) -> str:
+    """The name by which a sentence would call what a passage is about."""
+    return passage.parameter or (passage.symbol or passage.title).rpartition(".")[2]
+
+
+def _deprecated_parameters(part: Part) -> set[str]:
+    """The parameters of a callable that no call should give any more."""
+    own = (one for one in part.support if one.symbol == part.passage.symbol and one.deprecated)
+    return {one.parameter for one in own if one.parameter}
+
+
+def _beside(part: Part) -> list[Passage]:
+    """The passages that hold the first lines of what stands beside one."""
+    title = f"names beside {part.passage.symbol}"
+    return [one for one in part.support if one.what == "names" and one.title == title]
+
+
+def _is_member(names: Passage, owner: Passage) -> bool:
+    """Whether some names are those of a class's members."""
+    return all(name.startswith(f"{owner.symbol}.") for name in names.also)
+
+
+def _raised_in(passage: Passage, support: Sequence[Passage]) -> list[tuple[Passage, str]]:
+    """The code that raises in a function whose documentation does not say when."""
+    name = (passage.symbol or "").rpartition(".")[2]
+    said = [one for one in support if one.what == "message" and one.code]
+    return [(one, one.code[0]) for one in said if name and one.title.rpartition(".")[2] == name]
+
+
+def _worth_naming(parts: Sequence[Part], share: float, *, only_pinned: bool) -> list[Part]:
+    """The passages that cover such a share of the question."""
+    near = [one for one in parts if one.passage.coverage >= share]
+    return [one for one in near if one.passage.pinned] if only_pinned else near
+
+
+def _asked_together(parts: Sequence[Part]) -> list[Part]:
+    """The first parameter and others of its callable, where the question names them together; else none."""
+    first = parts[0].passage
+    found = [
+        part
+        for part in parts
+        if part.passage.pinned and part.passage.parameter and part.passage.symbol == first.symbol
+    ]
+    return found if first.parameter and len(found) > 1 and not first.deprecated else []
 
 
 def _label(passage: Passage) -> str:

@@ -35,26 +35,38 @@ _PLACEHOLDERS = {
     "Caveats & Version-Specific Notes": "No caveat was found.",
     _ATTRIBUTION: "No source was used.",
 }
+_CODE_ABOVE = "The code example is in the Summary."
 _CAVEATS = "Caveats & Version-Specific Notes"
 _FENCE = re.compile(r"^(`{3,}|~{3,})")
 _HEADING = re.compile(r"^##\s++(.*)$")
 _MARKS = re.compile(r"(?:\[\d{1,9}\]){1,100}+$")
 _MARK = re.compile(r"\[\d+\]")
+_UNDERLINE = re.compile(r"=+|-+")
+_FRONT_MATTER = 40
+"""Lines that YAML above a title may have at most."""
 _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sources):\*\*(.*)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _CONNECTING = frozenset(
     "see also the default of in is which means type options deprecated replacement returns"
+    " also takes has of this kind by their names to hands on raises"
     " pass to set call await use read with related it accepts".split()
 )
-"""The words that KR puts between slots; the second line is of reports that earlier versions wrote."""
+"""The words that KR puts between slots; the last line is of reports that earlier versions wrote."""
 _VERDICT = re.compile(r"^(?:Yes|No): ")
+_REQUIRED = " has no default: it is required."
+"""What KR says of a parameter that each call must give."""
 _OPENINGS = ("See also ", "Related: ")
 _BETWEEN = re.compile(r"[\s\w`:;,.=()*]*")
 _VERSION = r"[^\s`\[\]()]{1,60}"
+_MOST_WORK = 300_000_000
+"""Characters that a check may look at, some with others again and again: seconds. KR's own reports take a thousandth."""
+_LINE = 150
+"""Characters that are looked at in the time that a line and a citation take to be compared."""
 _FINDINGS = {
     "verified via official docs": True,
     "inferred from community examples": False,
     "partial coverage only": None,
+    "given by a human": False,
 }
 """What is said of a source, and whether it must be an official one."""
 
@@ -86,11 +98,35 @@ def verify(report: str, evidence: Mapping[str, Any]) -> list[VerificationProblem
     if not report.strip():
         return [VerificationProblem("report", "the report is empty")]
     try:
+        if _work(report, evidence) > _MOST_WORK:
+            return [VerificationProblem("report", "too large to be checked, with its evidence")]
         return list(_problems(report, evidence))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         return [
             VerificationProblem("evidence", f"not in the form KR writes ({type(error).__name__}: {error})")
         ]
+
+
+def _work(report: str, evidence: Mapping[str, Any]) -> int:
+    """How many characters a check looks at, about; who wrote a report and its evidence is not known."""
+    lines, sections = report.count("\n") + 1, report.count("\n## ") + 1
+    citations, reasons = evidence["citations"], evidence.get("reasons") or ()
+    claims = [claim for part in ("summary", "details", "caveats") for claim in evidence[part]]
+    examples = [*evidence["summary_code"], *evidence["code"]]
+    lengths = {sha256: len(passage["text"]) for sha256, passage in evidence["passages"].items()}
+    cited: dict[int, int] = {}
+    work = 0
+    for citation in citations:
+        cited[int(citation["n"])] = length = lengths.get(citation["sha256"], 0) + len(citation["quote"])
+        work += length
+    for claim in claims:
+        read = sum(cited.get(number, 0) for number in claim["citations"])
+        work += (len(claim["slots"]) + 5) * (read + len(claim["text"]) + _LINE)
+        work += len(claim["text"]) * len(evidence["summary"])  # the answer, with its code after each sentence
+    work += sum(cited.get(int(example["citation"]), 0) for example in examples)
+    return (
+        work + len(report) * (1 + len(examples)) + _LINE * lines * (len(citations) + len(reasons) + sections)
+    )
 
 
 def not_checked(report: str) -> list[str]:
@@ -185,7 +221,7 @@ def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
 
 def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
-    said = _VERDICT.sub("", said)
+    said = _VERDICT.sub("", said).removesuffix(_REQUIRED)
     rest = _without_slots(_without_titles(said, cited), slots, cited)
     inside = " ".join(part for part in rest.split("`")[1::2] if re.search(r"\w", part))
     outside = rest.replace("\x01", " ")
@@ -315,11 +351,12 @@ def _line_problems(
 ) -> Iterator[VerificationProblem]:
     """A title that is not that of the evidence, and lines that say what the evidence does not."""
     filled = [line for line in lines if line.text.strip()]
-    if not filled or not _is_title(filled[0], evidence):
+    title = _title(filled, evidence)
+    if not title:
         yield VerificationProblem("title", "it is not that of the evidence")
     checked = {*claims, SKELETON_MARK, STALE_MARK}
     checked |= {block.below for block in blocks if _MARK.fullmatch(block.below)}
-    for line in filled[1:]:
+    for line in filled[title or 1 :]:
         text = _folded_line(line.text)
         if label := _LABEL.match(line.text.strip()):
             if folded(label[2]) != _heads(evidence)[label[1]]:
@@ -358,10 +395,35 @@ def _foreign_heading(
         yield VerificationProblem(section[:60], "a heading over sentences that stand under another one")
 
 
-def _is_title(line: _ReportLine, evidence: Mapping[str, Any]) -> bool:
-    """Whether a line is the report's title."""
-    title = f"# {_folded_line(evidence['framework'])} - {_folded_line(evidence['topic'])}"
-    return not line.section and folded(line.text) == folded(title)
+def title_of(report: str) -> str:
+    """How a report begins, as its evidence keeps it: the first line, with its underline and any front matter above it."""
+    filled = [line for line in report.split("\n") if line.strip()]
+    return "\n".join(filled[: _title_lines(filled)])
+
+
+def _title_lines(filled: Sequence[str]) -> int:
+    """How many of the filled lines are the title."""
+    begin = 0
+    if (
+        filled
+        and filled[0].strip() == "---"
+        and "---" in (rest := [one.strip() for one in filled[1:_FRONT_MATTER]])
+    ):
+        begin = rest.index("---") + 2
+    is_underlined = len(filled) > begin + 1 and _UNDERLINE.fullmatch(filled[begin + 1].strip())
+    return begin + (2 if is_underlined else 1)
+
+
+def _title(filled: Sequence[_ReportLine], evidence: Mapping[str, Any]) -> int:
+    """How many lines are the report's title, that of the project's own template or else KR's; 0 where they are not."""
+    title = (
+        evidence.get("title")
+        or f"# {_folded_line(evidence['framework'])} - {_folded_line(evidence['topic'])}"
+    )
+    count = _title_lines([line.text for line in filled])
+    shown = filled[:count]
+    is_same = folded("\n".join(line.text for line in shown)) == folded(title)
+    return count if is_same and not any(line.section for line in shown) else 0
 
 
 def _heads(evidence: Mapping[str, Any]) -> dict[str, str]:
@@ -381,6 +443,8 @@ def _is_own(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
     """Whether a line is one that the template writes beside sentences and code."""
     if text == _PLACEHOLDERS.get(line.section):
         return not any(evidence[part] for part in _PARTS[line.section])
+    if (line.section, text) == ("Code Examples", _CODE_ABOVE):
+        return bool(evidence["summary_code"]) and not evidence["code"]
     if line.section == _CAVEATS:
         reasons = {folded(f"- Confidence: {_folded_line(reason)}") for reason in evidence["reasons"]}
         return text in reasons or _is_note(line)

@@ -13,6 +13,7 @@ from kr_core.evidence.asked_words import turns_round
 from kr_core.evidence.citations import plain
 from kr_core.evidence.sentences import (
     documentation,
+    explained_value,
     is_pointer,
     prose,
     says_something,
@@ -29,18 +30,24 @@ if TYPE_CHECKING:
 FIRST_PARAGRAPH = 260
 _LONGEST = 600
 """Of a sentence; a longer one is data."""
+_VALUE_ASKED = 0.5
+"""What a sentence is worth more that explains a value which the question names."""
 _INHERITED = 0.85
 """What a sentence with a cue has of the worth of the sentence before it."""
 _REACH = 3
 _WORD = 40
 _MESSAGE = 12
 """Sentences of an error's message that are shown."""
+_WHOLE_PARAMETER = 700
+"""Characters of a parameter's documentation that is shown whole where it is the answer."""
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
 _LEANS = re.compile(
-    r"(?:But|And|So|This|These|That|Those|It|They|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|In (?:this|that|such|the latter|these) |"
-    r"The (?:latter|former|same|above|following|previous)|Such|Similarly|Conversely|If so|If not|Doing so|Note that this)\b"
+    r"(?:But|And|So|This|These|That|Those|It|They|Its|Their|Here|Both|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|Alternatively|Additionally|"
+    r"In (?:this|that|such|the latter|these|either|both|which|other) |The (?:latter|former|same|above|following|previous)|Such|Similarly|Likewise|Conversely|"
+    r"If so|If not|If (?:this|it|they|these) |When (?:this|it|they) |Since (?:this|it|they) |Doing (?:so|this)|By doing (?:so|this)|To (?:do|fix|avoid|prevent) (?:this|that|so)|"
+    r"(?:For|With|Because of|Due to|After|Before) this|As a result|(?:Please )?[Nn]ote(?: also)? that (?:this|it|these|they))\b"
 )
 """How a sentence begins that needs the one before it."""
 _SHORT_PARAGRAPH = 420
@@ -82,17 +89,19 @@ def window(
     told = [plain(one) for one in said]
     is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
     worth = _worths(all_sentences, asked)
-    is_section = passage.kind in {"section", "page"}
-    chosen: set[int] = set()
-    if not is_section or asked.share(passage.title) >= max(worth, default=0.0):
-        chosen |= _opening(all_sentences, budget)
+    if first and _is_short_parameter(passage, all_sentences):
+        return list(_runs(all_sentences, [one for one, is_known in enumerate(is_said) if not is_known]))
+    if asked.asks("difference") and passage.pinned and not passage.parameter:
+        # what sets a thing apart shares no word with a question that only names it
+        chosen = _opening(all_sentences, budget, most=budget, paragraphs=2)
+        worth = _of_cues(all_sentences, worth, asked)
+    else:
+        chosen = _opening(all_sentences, budget) if _begins(passage, asked, worth) else set()
     runs = _best_runs(all_sentences, worth, chosen, far)
     chosen |= _that_fit(all_sentences, worth, runs, chosen, (budget, _BEYOND if first else 0))
     if not chosen:
         chosen |= _opening(all_sentences, budget)
-    chosen |= set(
-        _turning(all_sentences, worth, chosen, -1.0 if passage.parameter else 0.0 if first else far)
-    )
+    chosen |= set(_turning(all_sentences, worth, chosen, _far_turning(passage, far, first=first)))
     chosen |= _leaned_on(all_sentences, chosen)
     chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
     return list(_runs(all_sentences, sorted(one for one in chosen if not is_said[one])))
@@ -122,16 +131,42 @@ def told_of(name: str, owner: Passage) -> list[str]:
     """What the documentation of a callable says of a parameter that has none of its own; at most two runs."""
     naming = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
     runs = []
+    before = ""
     for paragraph in prose(documentation(owner)).split("\n"):
-        if not naming.search(paragraph) or _CALL.fullmatch(paragraph):
+        if _CALL.fullmatch(paragraph):
             continue
         told = [one for one in sentences(paragraph) if len(one) <= _LONGEST]
-        if not naming.match(plain(paragraph).lstrip("*`'\"- ")):
-            told = [one for one in told if naming.search(one)][:1]
-        if told and len(told[0]) > len(name) + _SAYS_MORE:
+        if naming.search(paragraph) and not naming.match(plain(paragraph).lstrip("*`'\"- ")):
+            first, told = _naming_sentence(told, naming)
+            if before and told and not first and leans(told[0]):
+                runs.append(before)
+        if naming.search(paragraph) and told and len(told[0]) > len(name) + _SAYS_MORE:
             whole = " ".join(told)
             runs.append(whole if len(whole) <= FIRST_PARAGRAPH else told[0])
-    return runs[:2]
+        before = told[-1] if told else before
+    return runs[:3]
+
+
+def _naming_sentence(told: list[str], naming: re.Pattern[str]) -> tuple[int, list[str]]:
+    """The first sentence with a name, with those that it leans on, as one; and where it begins."""
+    first = last = next((place for place, one in enumerate(told) if naming.search(one)), len(told))
+    if first == len(told):
+        return first, []
+    while first and leans(told[first]):
+        first -= 1
+    return first, [" ".join(told[first : last + 1])]
+
+
+def leans(sentence: str) -> bool:
+    """Whether a sentence needs the one before it: "In this case, ..."."""
+    return _LEANS.match(plain(sentence)) is not None
+
+
+def leaned_on(passage: Passage, sentence: str) -> list[str]:
+    """The sentences before one in its passage without which it cannot be understood, in order."""
+    found = _sentences(passage)
+    place = next((number for number, one in enumerate(found) if one.text == sentence), 0)
+    return [found[number].text for number in sorted(_leaned_on(found, {place}) - {place})]
 
 
 def as_told(run: str) -> str:
@@ -191,7 +226,10 @@ def _from_lead(paragraphs: Sequence[str], passage: Passage) -> list[str]:
 
 def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords) -> list[float]:
     """What each sentence says of the question; the fix often shares no word with it, and stands behind what does."""
-    own = [asked.worth(one.text) for one in all_sentences]
+    own = [
+        asked.worth(one.text) + (_VALUE_ASKED if asked.names(explained_value(one.text)) else 0.0)
+        for one in all_sentences
+    ]
     worths = []
     for number, one in enumerate(all_sentences):
         before = [
@@ -203,14 +241,36 @@ def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords) -> list[float
     return worths
 
 
-def _opening(all_sentences: Sequence[_Sentence], budget: int) -> set[int]:
-    """The first paragraph, as much of it as fits in whole sentences; at least its first sentence."""
+def _far_turning(passage: Passage, far: float, *, first: bool) -> float:
+    """What a sentence that turns the advice round must be worth more than."""
+    return -1.0 if passage.parameter else 0.0 if first else far
+
+
+def _begins(passage: Passage, asked: AskedWords, worth: Sequence[float]) -> bool:
+    """Whether the beginning of a passage is shown: of a section only where its title says most of the question."""
+    return passage.kind not in {"section", "page"} or asked.share(passage.title) >= max(worth, default=0.0)
+
+
+def _is_short_parameter(passage: Passage, all_sentences: Sequence[_Sentence]) -> bool:
+    """Whether the documentation of a parameter is shown whole where it is the answer."""
+    return bool(passage.parameter) and sum(len(one.text) for one in all_sentences) <= _WHOLE_PARAMETER
+
+
+def _of_cues(all_sentences: Sequence[_Sentence], worth: Sequence[float], asked: AskedWords) -> list[float]:
+    """The worth of the sentences that answer in the question's kind; that of any other is 0."""
+    return [one if asked.is_cue(each.text) else 0.0 for one, each in zip(worth, all_sentences, strict=True)]
+
+
+def _opening(
+    all_sentences: Sequence[_Sentence], budget: int, *, most: int = FIRST_PARAGRAPH, paragraphs: int = 1
+) -> set[int]:
+    """The first paragraphs, as much of them as fits in whole sentences; at least the first sentence."""
     chosen: set[int] = set()
     length = 0
+    opening = list(dict.fromkeys(one.paragraph for one in all_sentences))[:paragraphs]
     for number, one in enumerate(all_sentences):
         length += len(one.text)
-        is_first = one.paragraph == all_sentences[0].paragraph
-        if chosen and (not is_first or length > min(FIRST_PARAGRAPH, budget)):
+        if chosen and (one.paragraph not in opening or length > min(most, budget)):
             break
         if is_pointer(one.text) and not chosen and len(all_sentences) > 1:
             continue
@@ -240,7 +300,7 @@ def _leaned_on(all_sentences: Sequence[_Sentence], chosen: set[int]) -> set[int]
     found: set[int] = set()
     for number in chosen:
         place = number
-        while place and number - place < _REACH and _LEANS.match(plain(all_sentences[place].text)):
+        while place and number - place < _REACH and leans(all_sentences[place].text):
             place -= 1
             found.add(place)
     return found

@@ -27,7 +27,7 @@ from kr_core.model.expedition import (
 )
 from kr_core.question.packages import subjects_of
 from kr_core.research.budget import RunBudget
-from kr_core.research.stages import StageRunner
+from kr_core.research.stage_runner import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence

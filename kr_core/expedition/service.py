@@ -287,12 +287,19 @@ class Expeditions:
         if who is not None and who not in agents:
             raise ConfigError(f"there is no agent {who!r}", where="agent", hint=f"one of {', '.join(agents)}")
         plan = ExpeditionPlan(
-            id=f"X{self._journal.number(KIND)}", run=new_id(), query=asked, max_cycles=cycles, max_calls=calls,
+            id=self._new_id(), run=new_id(), query=asked, max_cycles=cycles, max_calls=calls,
             max_tokens=tokens, agent=who,
         )  # fmt: skip
         data = {"plan": _plain(plan), "begun": datetime.now(UTC).isoformat(), "finished": None}
         self._journal.change(Document(KIND, plan.id, "unfinished", 1, data))
         return plan
+
+    def _new_id(self) -> str:
+        """An id that no expedition has, also where the journal's counter was set back."""
+        while True:
+            name = f"X{self._journal.number(KIND)}"
+            if self._journal.document(KIND, name) is None:
+                return name
 
     def _end(self, finished: Finished) -> None:
         document = self._journal.document(KIND, finished.id)

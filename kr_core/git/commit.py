@@ -89,7 +89,7 @@ def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool
         if git is None:
             return False, f"{shown(folder)} lies in no git work tree; nothing is committed"
         name = os.fsencode(where.relative_to(git.top) / "index.yaml")
-        if git("check-ignore", "-z", "--stdin", stdin=_joined([name]), ok=(0, 1)):
+        if git.ignored([name]):
             return False, f"{shown(folder)} is ignored by git; nothing is committed"
         _check_state(git, environ)
         git("var", "GIT_COMMITTER_IDENT")
@@ -124,7 +124,7 @@ def _check_state(git: Git, environ: Mapping[str, str]) -> None:
 
 
 def _committed(git: Git, paths: Sequence[bytes], message: str) -> CommitResult:
-    ignored = set(_split(git("check-ignore", "-z", "--stdin", stdin=_joined(paths), ok=(0, 1))))
+    ignored = git.ignored(paths)
     paths = [path for path in paths if path not in ignored]
     if not paths:
         return CommitResult()
@@ -232,11 +232,3 @@ def _locked_index(folder: Path) -> Iterator[_Lock]:
 
 def _explained(error: OSError, where: Path) -> str:
     return shown(f"{error.strerror or error}: {error.filename or where}")
-
-
-def _joined(paths: Iterable[bytes]) -> bytes:
-    return b"".join(path + b"\0" for path in paths)
-
-
-def _split(raw: bytes) -> list[bytes]:
-    return raw.split(b"\0")[:-1]

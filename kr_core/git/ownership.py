@@ -13,7 +13,7 @@ from kr_core.config.trust_policy import ALL, VARIABLE
 from kr_core.errors import StorageError
 from kr_core.files import LARGEST_IGNORE, add_mark, read_text
 from kr_core.git.index import tracks
-from kr_core.user_state import is_known, is_unused
+from kr_core.user_state import is_known, is_unused, marks_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def require_own_state(config: Config) -> None:
     _require_untracked(folder, config)
     if is_foreign(config):
         raise StorageError(
-            "was not made by your KR, so that what it holds may be anybody's",
+            f"was not made by your KR: it has no mark that is known in {marks_folder()}",
             where=str(folder),
             hint=f"remove it; or, if all in it is your own, run `kr trust`, or set {VARIABLE}={ALL}",
         )

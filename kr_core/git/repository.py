@@ -16,11 +16,18 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kr_core.files import read_bytes
-from kr_core.git.worktree import GitRefusedError, WorkTree, find_work_tree, require_plain, shown
+from kr_core.git.worktree import (
+    GitRefusedError,
+    WorkTree,
+    find_work_tree,
+    require_ending,
+    require_plain,
+    shown,
+)
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -29,6 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Git", "GitRefusedError"]
 
 _SECONDS = 60.0
+_READ_SECONDS = 10.0
+"""For a command that only reads: of a few files, whatever the size of the repository."""
+_READS = frozenset({"cat-file", "check-ignore", "config", "diff-index", "rev-parse", "var"})
 _LARGEST = 256 * 1024 * 1024
 """In bytes: of a file that is committed."""
 _SETTINGS = (
@@ -61,6 +71,8 @@ _EXTENSIONS = {
 """The extensions of a repository that do no harm, and what each may be."""
 _CONDITIONS = ("gitdir:", "gitdir/i:", "onbranch:", "hasconfig:")
 """When a file is included: what these say is the same for each of our commands; the work tree, say, is not."""
+_INCLUDES = 50
+"""How many files a repository's settings may include."""
 _YES = ("true", "yes", "on", "1", "")
 _OURS = (
     "GIT_AUTHOR_",
@@ -130,6 +142,7 @@ class Git:
         ours = _environment(environ)
         led = {**ours, "GIT_DIR": str(tree.folder), "GIT_WORK_TREE": str(tree.top)}
         git = cls(program, led, tree.top, tree.folder)
+        _require_ending_includes(git, tree, environ)
         settings = _settings(git)
         for one in settings:
             if one.scope not in _USERS:
@@ -157,6 +170,7 @@ class Git:
         """
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         environ, cwd = dict(self._environ), self.top
+        seconds = _READ_SECONDS if arguments[0] in _READS else _SECONDS
         if index:
             cwd = index.with_name("no-files")
             cwd.mkdir(exist_ok=True)
@@ -164,11 +178,11 @@ class Git:
         try:
             done = subprocess.run(  # noqa: S603  no shell; names go through standard input
                 [self._program, "--no-pager", *settings, *arguments],
-                check=False, capture_output=True, input=stdin, cwd=cwd, env=environ, timeout=_SECONDS,
+                check=False, capture_output=True, input=stdin, cwd=cwd, env=environ, timeout=seconds,
                 start_new_session=True,  # no terminal to ask on, and no part in our Ctrl-C
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise GitRefusedError(f"`git {arguments[0]}` took longer than {_SECONDS:g} s") from None
+            raise GitRefusedError(f"`git {arguments[0]}` took longer than {seconds:g} s") from None
         if done.returncode not in ok:
             raise GitRefusedError(_said(arguments[0], done.stderr.decode("utf-8", "replace")))
         return done.stdout
@@ -180,6 +194,20 @@ class Git:
             RefusedError: it failed.
         """
         return self(*arguments, stdin=stdin, index=index).decode().strip()
+
+    def ignored(self, paths: Iterable[bytes]) -> set[bytes]:
+        """Those of some paths that git ignores.
+
+        Raises:
+            RefusedError: git cannot say, or would wait for a `.gitignore`.
+        """
+        lines = list(paths)
+        for folder in {above for path in lines for above in PurePosixPath(os.fsdecode(path)).parents}:
+            require_ending(self.top / folder / ".gitignore")
+        told = self(
+            "check-ignore", "-z", "--stdin", stdin=b"".join(b"%s\0" % line for line in lines), ok=(0, 1)
+        )
+        return set(told.split(b"\0")[:-1])
 
     # -- trees and indexes -------------------------------------------------------------------------------
 
@@ -263,14 +291,44 @@ def _is_bare(git: Git, tree: WorkTree) -> bool:
     return bare == b"true"
 
 
-def _settings(git: Git) -> list[_Setting]:
-    """All settings that git sees here, those of included files too; the last one of a name counts."""
-    fields = os.fsdecode(git("config", "--list", "-z", "--show-scope", "--show-origin")).split("\0")[:-1]
+def _settings(git: Git, *options: str) -> list[_Setting]:
+    """All settings that git sees here, those of included files too; the last one of a name counts.
+
+    Args:
+        git: in the repository.
+        options: more options of `git config`.
+    """
+    form = ("--list", "-z", "--show-scope", "--show-origin")
+    fields = os.fsdecode(git("config", *options, *form)).split("\0")[:-1]
     found = []
     for scope, origin, line in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         name, _, value = line.partition("\n")
         found.append(_Setting(scope, origin.removeprefix("file:"), name, value))
     return found
+
+
+def _require_ending_includes(git: Git, tree: WorkTree, environ: Mapping[str, str]) -> None:
+    """Check that the files that the repository's own settings include can be read, before git includes them.
+
+    Raises:
+        RefusedError: one cannot, or they are too many.
+    """
+    waiting = [one for one in _settings(git, "--no-includes") if one.scope not in _USERS]
+    seen: set[Path] = set()
+    left = _INCLUDES
+    while waiting:
+        one = waiting.pop()
+        section, _, rest = one.name.partition(".")
+        if section not in {"include", "includeif"} or not one.name.endswith(".path"):
+            continue
+        if not left:
+            said = f"{shown(tree.common / 'config')} includes more than {_INCLUDES} files"
+            raise GitRefusedError(f"{said}; commit yourself, or include fewer")
+        left -= 1
+        place = _require_plain_include(one, tree.top / one.file, rest, environ)
+        if place not in seen and place.is_file():
+            seen.add(place)
+            waiting += _settings(git, "--no-includes", "--file", str(place))
 
 
 def _require_harmless(one: _Setting, tree: WorkTree, environ: Mapping[str, str]) -> None:
@@ -289,18 +347,26 @@ def _require_harmless(one: _Setting, tree: WorkTree, environ: Mapping[str, str])
         )
     if section in {"include", "includeif"} and one.name.endswith(".path"):
         _require_plain_include(one, file, rest, environ)
+    if one.name == "core.excludesfile":
+        require_ending(_named_place(one, file, tree.top, "names", environ))
 
 
-def _require_plain_include(one: _Setting, file: Path, rest: str, environ: Mapping[str, str]) -> None:
+def _require_plain_include(one: _Setting, file: Path, rest: str, environ: Mapping[str, str]) -> Path:
     """Check that each of our commands includes the same file: a link by `/proc/self` leads each to another."""
     if rest != "path" and not rest.startswith(_CONDITIONS):
         raise _refused_setting(one, file, "includes a file on a condition that KR does not know")
+    place = _named_place(one, file, file.parent, "includes", environ)
+    require_plain(Path(place.anchor), str(place.relative_to(place.anchor)))
+    return place
+
+
+def _named_place(one: _Setting, file: Path, base: Path, verb: str, environ: Mapping[str, str]) -> Path:
+    """The file that a setting names."""
     home = environ.get("HOME", "")
     path = f"{home}/{one.value[2:]}" if home and one.value.startswith("~/") else one.value
     if path.startswith(("~", "%")):
-        raise _refused_setting(one, file, "includes a file from a place that KR does not know")
-    place = file.parent / path
-    require_plain(Path(place.anchor), str(place.relative_to(place.anchor)))
+        raise _refused_setting(one, file, f"{verb} a file from a place that KR does not know")
+    return base / path
 
 
 def _refused_setting(one: _Setting, file: Path, said: str) -> GitRefusedError:

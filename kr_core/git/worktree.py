@@ -8,6 +8,7 @@ settings of a repository name programs for git to run, and such a folder comes w
 - a `.git` file of a submodule, whose repository lies in `modules` of the one above.
 
 What git would write must lie in the repository itself: a link in the place of `logs/HEAD` could lead to any file of the user's.
+What it would read must end: git waits for ever for a pipe that has no writer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from itertools import accumulate
+from contextlib import suppress
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +33,7 @@ __all__ = [
     "bare_repositories",
     "describe_bare",
     "find_work_tree",
+    "require_ending",
     "require_plain",
     "shown",
 ]
@@ -41,6 +44,15 @@ _DEPTH = 5
 """How many refs may lead from one to the next: git follows no more."""
 _FOLDERS = 5_000
 """How many folders are looked into for bare repositories."""
+_ENTRIES = 200_000
+"""How many files and folders of a repository are looked at for pipes."""
+_ALTERNATES = 20
+"""From how many other folders a repository may take objects."""
+_LINKS = 40
+"""How many links may lead from one to the next: the system follows no more."""
+_ENDLESS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+_PROCESS_OWN = ("/proc", "/dev/fd")
+"""Where a name means another file to each process, such as what it reads and writes."""
 _YES = ("1", "true", "yes", "on")
 
 
@@ -219,6 +231,7 @@ def _require_own(tree: WorkTree) -> None:
     require_plain(tree.folder, "index")
     for home in dict.fromkeys((tree.folder, tree.common)):
         _require_own_tables(home)
+    _require_ending_below(tree)
     require_plain(tree.common, "objects")
     with os.scandir(tree.common / "objects") as entries:
         for entry in entries:
@@ -232,6 +245,77 @@ def _require_own(tree: WorkTree) -> None:
         ref = _next_ref(tree, ref)
         if not ref:
             return
+
+
+def _require_ending_below(tree: WorkTree) -> None:
+    """Check that git waits for nothing in a repository, and in those whose objects it shares; links are followed.
+
+    Hooks do not count: git runs none for KR.
+    """
+    homes = dict.fromkeys(str(home) for home in (tree.folder, tree.common, *_shared_objects(tree.common)))
+    waiting, seen = list(homes), {*homes, *(str(home / "hooks") for home in (tree.folder, tree.common))}
+    left = _ENTRIES
+    while waiting and left > 0:
+        with suppress(PermissionError), os.scandir(waiting.pop()) as entries:
+            for entry in islice(entries, left):
+                left -= 1
+                if entry.is_file(follow_symlinks=False):
+                    continue
+                if not entry.is_dir(follow_symlinks=False):
+                    require_ending(Path(entry.path))
+                place = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+                if place not in seen and entry.is_dir():
+                    seen.add(place)
+                    waiting.append(place)
+
+
+def _shared_objects(common: Path) -> list[Path]:
+    """The folders of objects that a repository shares with others, and those that these share."""
+    found: dict[Path, None] = {common / "objects": None}
+    waiting = list(found)
+    while waiting:
+        objects = waiting.pop()
+        listed = objects / "info/alternates"
+        require_ending(listed)
+        lines = read_bytes(listed, limit=_LONGEST).split(b"\n") if listed.is_file() else []
+        for line in map(os.fsdecode, lines):
+            if line.startswith('"') or len(found) > _ALTERNATES:
+                hint = "commit yourself, or name few folders there, without quotes"
+                raise GitRefusedError(f"{shown(listed)} names folders that KR does not look into; {hint}")
+            place = Path(os.path.realpath(objects / line))
+            if not line or line.startswith("#") or place in found or not place.is_dir():
+                continue
+            found[place] = None
+            waiting.append(place)
+    return list(found)
+
+
+def require_ending(place: Path) -> None:
+    """Check that a file that git reads is not a pipe or a device, by whatever links, if it is there.
+
+    Raises:
+        RefusedError: git could wait for it for ever.
+    """
+    what = _endless(place)
+    if what:
+        hint = "remove it, or put a file in its place"
+        raise GitRefusedError(f"{shown(place)} is {what}, and git could wait for it for ever; {hint}")
+
+
+def _endless(place: Path) -> str:
+    step = place
+    for _number in range(_LINKS):
+        try:
+            mode = step.lstat().st_mode
+        except OSError:
+            return ""
+        if not stat.S_ISLNK(mode):
+            what = "" if str(step) == os.devnull else _ENDLESS.get(stat.S_IFMT(mode), "")
+            return f"a link to {what}" if what and step != place else what
+        step = Path(os.path.realpath(step.parent), step.readlink())
+        if any(lies_within(Path(os.path.realpath(step.parent)), Path(own)) for own in _PROCESS_OWN):
+            return f"a link into {step.parent}"
+    return ""
 
 
 def _require_own_tables(home: Path) -> None:

@@ -11,14 +11,14 @@ from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.wording import wording
 from kr_core.project.package_names import without_name
 from kr_core.protocols.lookup import EntryMatch
-from kr_core.text import stems, words
+from kr_core.text import stem, stems, telling_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core.model import Entry, ResearchQuery, Tier
+    from kr_core.model import Entry, MatchTier, ResearchQuery
 
-TIERS: tuple[Tier, ...] = ("full", "topic", "tags")
+TIERS: tuple[MatchTier, ...] = ("full", "topic", "tags")
 """The ways to match, best first."""
 
 POLARITY = frozenset({"after", "before", "no", "not", "without"})
@@ -41,9 +41,16 @@ def keywords(text: str) -> frozenset[str]:
 def spelt_out(text: str) -> str:
     """Write a text in plain forms of its characters (NFKC), with `C++` and `C#` spelt out as words."""
     text = unicodedata.normalize("NFKC", text)
+    if "+" not in text and "#" not in text:
+        return text
     for pattern, name in _SYMBOL_NAMES:
         text = pattern.sub(name, text)
     return text
+
+
+def level_of(topic: str) -> str:
+    """A topic without differences of case and spaces."""
+    return " ".join(unicodedata.normalize("NFKC", topic).casefold().split())
 
 
 def overlap(a: str, b: str) -> float:
@@ -73,7 +80,7 @@ class Subject:
     @cached_property
     def level(self) -> str:
         """The topic but for case and spaces."""
-        return " ".join(unicodedata.normalize("NFKC", self._topic).casefold().split())
+        return level_of(self._topic)
 
     @cached_property
     def tags(self) -> frozenset[str]:
@@ -126,7 +133,7 @@ def subject_of(asked: Entry | ResearchQuery) -> Subject:
 
 
 def match(
-    entry: Entry, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
+    entry: Entry, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[MatchTier] = TIERS
 ) -> EntryMatch | None:
     """Say how an entry matches a query, by the best of the given tiers, or return None.
 
@@ -140,7 +147,7 @@ def match(
     same_topic = ours.same_topic(theirs) if fuzzy else ours.level == theirs.level
     # Equal content words may be other forms of the words ("proxy", "proxies"), of which no tag is equal.
     same_tags = not ours.tags.isdisjoint(theirs.tags) or (exact and "tags" in query.inferred)
-    fits: dict[Tier, bool] = {
+    fits: dict[MatchTier, bool] = {
         "full": same_topic and same_tags,
         "topic": same_topic,
         "tags": same_tags and fuzzy,
@@ -153,7 +160,7 @@ def match(
 
 
 def best(
-    entries: Iterable[Entry], query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
+    entries: Iterable[Entry], query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[MatchTier] = TIERS
 ) -> EntryMatch | None:
     """Choose the entry that matches a query best, or return None where none does.
 
@@ -205,4 +212,11 @@ def _exact(ours: Subject, theirs: Subject, query: ResearchQuery) -> bool:
 
 
 def _words(text: str) -> frozenset[str]:
-    return keywords(text) | POLARITY.intersection(words(text))
+    return word_sets(text)[1]
+
+
+def word_sets(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The keywords of a text, and these with the words that turn a question into another one."""
+    found = words(spelt_out(text))
+    telling = frozenset(map(stem, telling_words(found)))
+    return telling, telling if POLARITY.isdisjoint(found) else telling | POLARITY.intersection(found)

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from kr_core.knowledge.matching import TIERS, match, rank, subject_of, wants_exact
+from kr_core.knowledge.ids import fold_name
+from kr_core.knowledge.matching import (
+    POLARITY,
+    TIERS,
+    keywords,
+    level_of,
+    match,
+    rank,
+    subject_of,
+    wants_exact,
+    word_sets,
+)
+from kr_core.project.package_names import without_name
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from kr_core.knowledge.matching import Subject
-    from kr_core.model import Entry, ResearchQuery, Tier
+    from kr_core.model import Entry, MatchTier, ResearchQuery
     from kr_core.protocols.lookup import EntryMatch
 
 _NONE: tuple[int, ...] = ()
@@ -23,17 +37,38 @@ _DETOUR = 5
 """How many entries with a word are counted in the time that one with a tag is looked at, about."""
 
 _Postings = dict["Hashable", list[int]]
-"""The positions of the entries that have something: a word, a tag, a set of words."""
+"""The positions of the entries that have something: a word, a tag, the hash of a set of words."""
 
 
 _Place = tuple[bool, float, int, str, int]
 """An entry's place among those that share a tag: `rank` without what they have in common, and its position."""
 
 
+Topic = tuple[str, str, tuple[str, ...]]
+"""The framework, the topic and the tags of an entry, which is all that the tables need."""
+
+
 class _Tables(NamedTuple):
     words: _Postings
     levels: _Postings
     tags: _Postings
+    keywords: list[tuple[str, ...]]
+    """Of each entry."""
+    folded_tags: list[tuple[str, ...]]
+    frameworks: list[str]
+    """Folded."""
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles: it would look at all that is being made, time and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class TopicIndex(Sequence["Entry"]):
@@ -47,11 +82,16 @@ class TopicIndex(Sequence["Entry"]):
     It computes everything on demand, and is safe to use from several threads.
 
     Args:
-        entries: the entries of any frameworks.
+        entries: the entries of any frameworks; a sequence that reads each when it is asked for stays as it is, where `topics` are
+            given.
+        topics: what the entries say of their framework, topic and tags, so that none is read for the tables.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._entries = tuple(entries)
+    def __init__(self, entries: Iterable[Entry], topics: Callable[[], Iterable[Topic]] | None = None) -> None:
+        self._entries = entries if topics is not None and isinstance(entries, Sequence) else tuple(entries)
+        self._topics = topics or (
+            lambda: ((entry.framework, entry.topic, entry.tags) for entry in self._entries)
+        )
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -64,7 +104,7 @@ class TopicIndex(Sequence["Entry"]):
         return self._entries[position]
 
     def best(
-        self, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[Tier] = TIERS
+        self, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[MatchTier] = TIERS
     ) -> EntryMatch | None:
         """Return the entry that matches a query best, or None, exactly like `matching.best`."""
         asked = subject_of(query)
@@ -84,18 +124,18 @@ class TopicIndex(Sequence["Entry"]):
 
     def _near(self, asked: Subject, query: ResearchQuery) -> set[int]:
         """The entries whose topic may be the same, and those that are made of the same content words."""
-        near = set(self._tables.levels.get(asked.level, _NONE))
-        words, subjects = asked.keywords, self._subjects
+        near = set(self._tables.levels.get(hash(asked.level), _NONE))
+        words, theirs_of = asked.keywords, self._tables.keywords
         count = len(words)
         telling = count - (7 * count + 9) // 10 + 1
         for position in set().union(*self._rarest_first(asked)[:telling]) if words else ():
-            theirs = subjects[position].keywords
-            if 7 * max(count, len(theirs)) <= 10 * len(words & theirs):
+            theirs = theirs_of[position]
+            if 7 * max(count, len(theirs)) <= 10 * len(words.intersection(theirs)):
                 near.add(position)
         if wants_exact(query):
             by_topic, by_tags = self._exact_tables
-            near.update(by_topic.get(asked.topic_words, _NONE))
-            near.update(by_tags.get(asked.tag_words, _NONE))
+            near.update(by_topic.get(hash(asked.topic_words), _NONE))
+            near.update(by_tags.get(hash(asked.tag_words), _NONE))
         return near
 
     def _rarest_first(self, asked: Subject) -> list[Sequence[int]]:
@@ -103,7 +143,7 @@ class TopicIndex(Sequence["Entry"]):
         return sorted((self._tables.words.get(word, _NONE) for word in asked.keywords), key=len)
 
     def _first(
-        self, positions: Iterable[int], query: ResearchQuery, *, fuzzy: bool, tiers: Sequence[Tier]
+        self, positions: Iterable[int], query: ResearchQuery, *, fuzzy: bool, tiers: Sequence[MatchTier]
     ) -> EntryMatch | None:
         found = (match(self._entries[position], query, fuzzy=fuzzy, tiers=tiers) for position in positions)
         return min((matched for matched in found if matched), key=lambda m: rank(m, query), default=None)
@@ -116,7 +156,7 @@ class TopicIndex(Sequence["Entry"]):
         A tag may be that of thousands. Unless the tags are rarer than the words, the words are counted for all entries
         at once, and those with the most are looked at first, as long as one may still be the closest.
         """
-        words, subjects = asked.keywords, self._subjects
+        words, theirs_of = asked.keywords, self._tables.keywords
         postings = self._rarest_first(asked)
         tagged = [self._tables.tags.get(tag, _NONE) for tag in asked.tags]
         best: _Place | None = None
@@ -133,7 +173,7 @@ class TopicIndex(Sequence["Entry"]):
                 these = ((position, shared) for position in by_count[shared] if position not in near)
                 best = self._closest(these, asked, query, best)
         rest = set().union(*tagged) - near - counts.keys()
-        pairs = ((position, len(words & subjects[position].keywords)) for position in rest)
+        pairs = ((position, len(words.intersection(theirs_of[position]))) for position in rest)
         best = self._closest(pairs, asked, query, best)
         return None if best is None else best[-1]
 
@@ -148,16 +188,18 @@ class TopicIndex(Sequence["Entry"]):
             query: the query.
             best: the place of the one that was found before.
         """
-        tags, count, entries, subjects = asked.tags, len(asked.keywords), self._entries, self._subjects
+        tags, count, tables = asked.tags, len(asked.keywords), self._tables
         for position, shared in pairs:
-            theirs = subjects[position]
             # Not near and so without an equal level: where no topic has a word, nothing is shared.
-            share = shared / (max(count, len(theirs.keywords)) or 1)
+            share = shared / (max(count, len(tables.keywords[position])) or 1)
             if best is not None and not best[0] and share < -best[1]:
                 continue
-            if tags.isdisjoint(theirs.tags) or theirs.framework != asked.framework:
+            if (
+                tags.isdisjoint(tables.folded_tags[position])
+                or tables.frameworks[position] != asked.framework
+            ):
                 continue
-            entry = entries[position]
+            entry = self._entries[position]
             used = -entry.last_accessed.toordinal()
             place = (entry.framework != query.framework, -share, used, entry.id, position)
             best = place if best is None else min(best, place)
@@ -166,18 +208,23 @@ class TopicIndex(Sequence["Entry"]):
     # -- tables, made when they are first needed -----------------------------------------------------------
 
     @cached_property
-    def _subjects(self) -> list[Subject]:
-        return [subject_of(entry) for entry in self._entries]
-
-    @cached_property
     def _tables(self) -> _Tables:
-        tables = _Tables({}, {}, {})
-        for position, subject in enumerate(self._subjects):
-            tables.levels.setdefault(subject.level, []).append(position)
-            for word in subject.keywords:
+        with _uncollected():
+            return self._filled_tables()
+
+    def _filled_tables(self) -> _Tables:
+        tables = _Tables({}, {}, {}, [], [], [])
+        fold = lru_cache(maxsize=None)(fold_name)
+        for position, (framework, topic, tags) in enumerate(self._topics()):
+            telling, folded = tuple(keywords(topic)), tuple({fold(tag) for tag in tags} - POLARITY)
+            tables.levels.setdefault(hash(level_of(topic)), []).append(position)
+            for word in telling:
                 tables.words.setdefault(word, []).append(position)
-            for tag in subject.tags:
+            for tag in folded:
                 tables.tags.setdefault(tag, []).append(position)
+            tables.keywords.append(telling)
+            tables.folded_tags.append(folded)
+            tables.frameworks.append(fold(framework))
         return tables
 
     @cached_property
@@ -185,7 +232,10 @@ class TopicIndex(Sequence["Entry"]):
         """The entries by the set of their topic's words, and by that of their tags' words."""
         by_topic: _Postings = {}
         by_tags: _Postings = {}
-        for position, subject in enumerate(self._subjects):
-            by_topic.setdefault(subject.topic_words, []).append(position)
-            by_tags.setdefault(subject.tag_words, []).append(position)
+        with _uncollected():
+            for position, (framework, topic, tags) in enumerate(self._topics()):
+                of_topic = word_sets(without_name(topic, framework))[1]
+                by_topic.setdefault(hash(of_topic), []).append(position)
+                of_tags = word_sets(" ".join(tags))[1]
+                by_tags.setdefault(hash(of_tags), []).append(position)
         return by_topic, by_tags

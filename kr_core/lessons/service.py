@@ -177,19 +177,39 @@ class Lessons:
         subject = f"lesson for {phase} - {recorded.lesson.summary}"
         return recorded._replace(notes=commit_changes(self._config, (self._place(),), subject))
 
+    def addition(self, summary: str, *, phase: str, tags: Sequence[str] = ()) -> tuple[Path, str, str]:
+        """What `add` would do: the file itself, its text, and its text with the lesson; the same where it is there.
+
+        Raises:
+            ConfigError: the lesson cannot be recorded as it is.
+            StorageError: the file cannot be read.
+        """
+        text = self._text()
+        return (
+            self._place(),
+            text,
+            self._added(text, _lesson(summary, phase, tags, None, self._today()), phase),
+        )
+
     def _append(self, lesson: Lesson, phase: str) -> RecordedLesson:
         text = self._text()
-        for known in parse(text).lessons:
-            if phase in known.tags and same_words(known.summary, lesson.summary):
-                return RecordedLesson(known, added=False)
+        known = _known(text, lesson, phase)
+        if known is not None:
+            return RecordedLesson(known, added=False)
+        after = self._added(text, lesson, phase)
+        write_atomically(self._place(), after)
+        line = len(_LINE_END.findall(after))
+        return RecordedLesson(lesson.model_copy(update={"line": line}), added=True)
+
+    @staticmethod
+    def _added(text: str, lesson: Lesson, phase: str) -> str:
+        if _known(text, lesson, phase) is not None:
+            return text
         before = text or _TITLE
         ends = _LINE_END.findall(before)
         end = ends[-1] if ends else "\n"
         gap = "" if before.endswith(("\n", "\r")) else end
-        after = f"{before}{gap}{line_of(lesson)}{end}"
-        write_atomically(self._place(), after)
-        line = len(_LINE_END.findall(after))
-        return RecordedLesson(lesson.model_copy(update={"line": line}), added=True)
+        return f"{before}{gap}{line_of(lesson)}{end}"
 
     def _place(self) -> Path:
         """The file itself, where its name is a link; one that leads out of the knowledge base is not followed.
@@ -233,6 +253,14 @@ class Lessons:
             ) from error
 
 
+def _known(text: str, lesson: Lesson, phase: str) -> Lesson | None:
+    """The lesson of the same phase that has the same words."""
+    return next(
+        (one for one in parse(text).lessons if phase in one.tags and same_words(one.summary, lesson.summary)),
+        None,
+    )
+
+
 def _refused(story_key: str, session_id: str, phase: str, faults: Sequence[Fault]) -> LessonsResult:
     return LessonsResult(
         status="failure",
@@ -245,7 +273,8 @@ def _refused(story_key: str, session_id: str, phase: str, faults: Sequence[Fault
 
 def _phase_of(asked: Any) -> str:
     """The phase of a request that is none, as far as it was readable."""
-    inner = asked.get("lessons_inject") if isinstance(asked, Mapping) else {"phase": asked}
+    fields = requests.without_inputs(asked)[0] if isinstance(asked, Mapping) else {}
+    inner = fields.get("lessons_inject") if isinstance(asked, Mapping) else {"phase": asked}
     phase = inner.get("phase") if isinstance(inner, Mapping) else ""
     return phase if isinstance(phase, str) else ""
 

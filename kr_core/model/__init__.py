@@ -1,7 +1,7 @@
 """The values that pass between stages: frozen pydantic models, grouped by subject."""
 
 from kr_core.model.base import Value
-from kr_core.model.event import STAGES, Event, new_id
+from kr_core.model.event import STAGE_NAMES, Event, new_id
 from kr_core.model.evidence import (
     Citation,
     Claim,
@@ -29,6 +29,7 @@ from kr_core.model.research import (
     Egress,
     Fault,
     Match,
+    MatchTier,
     ResearchQuery,
     ResearchRequest,
     ResearchResult,
@@ -36,14 +37,13 @@ from kr_core.model.research import (
     Results,
     SourceConsulted,
     Status,
-    Tier,
     WrittenBy,
 )
 
 __all__ = [
     "QUOTE_DROPPED",
     "SKELETON_MARK",
-    "STAGES",
+    "STAGE_NAMES",
     "STALE_MARK",
     "Attribution",
     "Citation",
@@ -58,6 +58,7 @@ __all__ = [
     "Finding",
     "Level",
     "Match",
+    "MatchTier",
     "Outcome",
     "Page",
     "Passage",
@@ -72,7 +73,6 @@ __all__ = [
     "Score",
     "SourceConsulted",
     "Status",
-    "Tier",
     "ToolResult",
     "UnresolvedName",
     "Value",

@@ -9,8 +9,11 @@ import os
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Self
 
-STAGES = ("lookup", "route", "consult", "compose", "score", "render", "keep")
-"""The stages of research in their order. Each says `<stage>.started` and then `<stage>.finished` or `<stage>.failed`."""
+STAGE_NAMES = ("lookup", "route", "consult", "compose", "score", "render", "keep")
+"""What events call the stages of research, in the order of `kr_core.research.stages.STAGES`.
+
+Each says `<stage>.started` and then `<stage>.finished` or `<stage>.failed`.
+"""
 
 
 _DIGITS = 16

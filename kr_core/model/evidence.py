@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from kr_core.model.base import Value
 
 Level = Literal["high", "medium", "low"]
+_HIGH, _MEDIUM = 80, 50
 PassageKind = Literal["parameter", "symbol", "section", "constant", "type", "page"]
 
 
@@ -75,7 +76,9 @@ class Passage(Value):
     others.
     """
     what: str | None = None
-    """What the symbol is: function, class, property, attribute, constant, field; `message` for what an error says."""
+    """What the symbol is: function, class, property, attribute, constant, field; `message` for what an error says; `names` for the first lines
+    of what a class holds, or of what is named alike: their names are in `also`.
+    """
     symbol: str | None = None
     """The dotted name that a user writes: `httpx.Client.get`."""
     parameter: str | None = None
@@ -213,6 +216,15 @@ class Score(Value):
     score: int = Field(ge=0, le=100)
     level: Level
     reasons: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_level(self) -> Self:
+        expected = "high" if self.score >= _HIGH else "medium" if self.score >= _MEDIUM else "low"
+        if self.level != expected:
+            raise ValueError(
+                f"a score of {self.score} is `{expected}`, not `{self.level}`; `high` is from {_HIGH}, `medium` from {_MEDIUM}"
+            )
+        return self
 
 
 class Citation(Value):

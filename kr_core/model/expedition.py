@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from kr_core.model.base import Value
+from kr_core.plain_text import normalised
 
 SignalType = Literal["DOCUMENT", "CODE", "USER", "WEB", "INFERENCE", "SESSION"]
 Category = Literal["specifications", "procedures", "compatibility", "diagnostics", "history", "safety"]
@@ -37,6 +40,16 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _in_utc(when: datetime) -> datetime:
+    """A moment; one without a time zone is in UTC."""
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def id_of(statement: str) -> str:
+    """The id of a statement: the same for the same words."""
+    return f"A-{hashlib.sha256(normalised(statement).encode()).hexdigest()[:8]}"
+
+
 class Signal(Value):
     """The origin of a fact."""
 
@@ -60,12 +73,14 @@ class Signal(Value):
     found_by: str = ""
     """The KR source that found it."""
 
+    _in_utc = field_validator("timestamp")(_in_utc)
+
 
 class Axiom(Value):
     """A fact and the signals that support it; there is at least one."""
 
-    id: str
-    """`A-` and eight digits, derived from the statement."""
+    id: str = ""
+    """`A-` and eight digits, derived from the statement where it is left out."""
     statement: str = Field(min_length=1)
     category: Category
     confidence: float = Field(ge=0.0, le=1.0)
@@ -76,6 +91,19 @@ class Axiom(Value):
     conflicts: tuple[str, ...] = ()
     """Ids of axioms that contradict it."""
     superseded_by: str | None = None
+
+    _in_utc = field_validator("created_at")(_in_utc)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_id(cls, values: Any) -> Any:
+        if (
+            not isinstance(values, Mapping)
+            or values.get("id")
+            or not isinstance(values.get("statement"), str)
+        ):
+            return values
+        return {**values, "id": id_of(values["statement"])}
 
 
 class SubQuery(Value):

@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from kr_core.model.base import Score100, Value, Whole
 from kr_core.model.event import new_id
+from kr_core.model.research import ResearchQuery
 from kr_core.model.routing import HUMAN, Route
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "AgentStatus",
     "Answer",
     "AskResult",
+    "Calibration",
     "EscalationRequest",
     "HumanResponse",
     "QALogEntry",
@@ -75,6 +77,19 @@ def read_confidence(value: Any) -> tuple[int, str]:
     return int(value), ""
 
 
+class Calibration(Value):
+    """What a stated confidence is worth by what humans said of earlier answers.
+
+    `stage` is `raw` below `needed` verdicts, `shadow` where the value is only shown, and `calibrated` where the gate
+    uses it. `calibrated` is that value, 0 to 100, or None at the stage `raw`.
+    """
+
+    stage: Literal["raw", "shadow", "calibrated"] = "raw"
+    calibrated: Score100 | None = None
+    verdicts: int = 0
+    needed: int = 0
+
+
 class Answer(Value):
     """An answer to a question.
 
@@ -88,9 +103,11 @@ class Answer(Value):
     rationale: str = ""
     confidence: Score100 = 0
     raw_confidence: Score100 = 0
+    calibration: Calibration | None = None
     uncertainty_reasons: tuple[str, ...] = ()
     agent: str = ""
     model: str = ""
+    prompt_version: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -114,12 +131,19 @@ class Answer(Value):
 
 
 class Verdict(Value):
-    """The gate's decision about an answer."""
+    """The gate's decision about an answer.
+
+    `audit_probability` is the probability with which a human judges an answer that met the threshold; None for others.
+    `audited`: a human gets a spot check of it. `certificate` is what is proven about accepted answers of its topic.
+    """
 
     accepted: bool
     confidence: Score100
     threshold: Score100
     reason: str
+    audit_probability: float | None = None
+    audited: bool = False
+    certificate: str = ""
 
 
 class AcceptedOrEscalate(Value):
@@ -144,6 +168,8 @@ class EscalationRequest(Value):
     `id` is short (`E7`). `revision` grows with each tentative answer, so that KR recognises a late reply to an older
     one. `answer` is None if the question went straight to a human. `alternatives` are answers of several agents that
     disagree. `outside` are agents' answers that match none of the question's choices; they cannot be confirmed.
+    `agent` can be asked again; where it is None, `talk_with` is the agent that a human can still talk with. `query` is
+    set for an answer of research, and `report` is its report's path in the knowledge base, if it has one.
     """
 
     id: str
@@ -155,20 +181,29 @@ class EscalationRequest(Value):
     alternatives: tuple[Answer, ...] = ()
     outside: tuple[Answer, ...] = ()
     agent: str | None = None
+    talk_with: str | None = None
+    query: ResearchQuery | None = None
+    report: str | None = None
     threshold: Score100 = 0
     reason: str
     notes: tuple[str, ...] = ()
     opened: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
+    @property
+    def partner(self) -> str | None:
+        """The agent that a human can talk with about it; None if there is none."""
+        return self.agent or self.talk_with
+
 
 class HumanResponse(Value):
     """A human's reply to an escalation.
 
-    `content` is the corrected answer, the added context, the choice, or the final answer of a chat. `revision` is the
-    number of the tentative answer it refers to; None for the latest.
+    `content` is the corrected answer, the added context, the choice, the final answer of a chat, or why the question
+    is withdrawn and needs no answer. `revision` is the number of the tentative answer it refers to; None for the
+    latest.
     """
 
-    action: Literal["confirm", "correct", "add_context", "choose", "chat"]
+    action: Literal["confirm", "correct", "add_context", "choose", "chat", "withdraw"]
     content: str = ""
     by: str = HUMAN
     revision: int | None = None
@@ -177,7 +212,7 @@ class HumanResponse(Value):
 class Resolution(Value):
     """How a case ended; `action` is `timeout` where nobody decided in time. `content` is what the human wrote, if anything."""
 
-    action: Literal["confirm", "correct", "add_context", "choose", "chat", "timeout"]
+    action: Literal["confirm", "correct", "add_context", "choose", "chat", "withdraw", "timeout"]
     by: str
     content: str | None = None
     time: dt.datetime
@@ -206,7 +241,8 @@ class AskResult(Value):
 
     `accepted`: the agent's answer passed the gate. `answered`: a human gave or confirmed the answer. `escalated`: the
     question waits for a human. `expired`: no one decided in time, and KR uses the agent's answer, with a warning.
-    `failed`: there is neither an answer nor a channel.
+    `failed`: there is neither an answer nor a channel. `certificate` says of an accepted answer how often such answers
+    are right, as far as that is proven.
     """
 
     exchange_id: str
@@ -216,6 +252,7 @@ class AskResult(Value):
     answer: Answer | None = None
     threshold: Score100
     escalation: EscalationRequest | None = None
+    certificate: str = ""
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -233,7 +270,10 @@ class AskResult(Value):
                 "rationale": answer.rationale,
                 "confidence": answer.confidence,
                 "raw_confidence": answer.raw_confidence,
-                "uncertainty": list(answer.uncertainty_reasons),
+                "calibration": None
+                if answer.calibration is None
+                else answer.calibration.model_dump(mode="json"),
+                "uncertainty_reasons": list(answer.uncertainty_reasons),
                 "agent": answer.agent,
                 "model": answer.model,
                 "validated_by": answer.validated_by,
@@ -243,6 +283,7 @@ class AskResult(Value):
             "escalation": None
             if escalation is None
             else {"id": escalation.id, "revision": escalation.revision, "reason": escalation.reason},
+            "certificate": self.certificate or None,
             "notes": list(self.notes),
         }
 
@@ -250,7 +291,8 @@ class AskResult(Value):
 class Reply(Value):
     """The reply of the model behind an agent.
 
-    `text` is what the model wrote; `data` is the structured reply if the service returns one itself.
+    `text` is what the model wrote; `data` is the structured reply if the service returns one itself. `finish_reason` is
+    why the model ended, in the service's words (`stop`, `end_turn`).
     """
 
     text: str = ""
@@ -260,6 +302,7 @@ class Reply(Value):
     output_tokens: int | None = None
     cost_usd: float | None = None
     notes: tuple[str, ...] = ()
+    finish_reason: str = ""
 
 
 class AgentHandle(Value):

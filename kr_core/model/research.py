@@ -11,7 +11,7 @@ from kr_core.model.evidence import Citation, Level
 
 Status = Literal["success", "partial", "cache-hit", "degraded", "budget-exhausted", "timeout", "failure"]
 SourceStatus = Literal["success", "unavailable", "timeout", "skipped"]
-Tier = Literal["full", "topic", "tags"]
+MatchTier = Literal["full", "topic", "tags"]
 Egress = Literal["names", "question", "code"]
 """What may leave the machine: framework, version, topic and tags; also the question, without code; all of it."""
 
@@ -59,7 +59,7 @@ class SourceConsulted(Value):
 class Match(Value):
     """How an entry of the knowledge base was found, and what became of it."""
 
-    tier: Tier
+    tier: MatchTier
     overlap: float
     entry_version: str
     version: str

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kr_core.model.base import Score100, Value, Whole
-from kr_core.model.limits import Limits
+from kr_core.model.time_limits import TimeLimits
 
 __all__ = ["HUMAN", "AgentProfile", "Route", "RoutingRule"]
 
@@ -28,7 +28,11 @@ class RoutingRule(Value):
     """`true`: the rule overrides the target that the question suggests."""
     always_escalate: bool = False
     """`true`: every answer goes to a human."""
-    escalation: Limits | None = None
+    certified: Annotated[Whole, Field(ge=1, le=99)] | None = None
+    """A percentage. An answer that meets the threshold still goes to a human until verdicts prove that as many of them are
+    right.
+    """
+    escalation: TimeLimits | None = None
     """Settings for escalated questions of this topic, in place of those in `escalation`."""
     examples: tuple[str, ...] = ()
     """Example questions of this topic. KR proposes a topic from them if a question has none; a proposal decides
@@ -57,8 +61,8 @@ class Route(Value):
     """Where a question goes, and why.
 
     `target` is a role, an agent or `human`; `agent` is None if a human answers. `also` are agents that KR asks at the
-    same time. `rule` is the pattern of the rule that decided, `where` its file and line. `proposed_topic` decides
-    nothing.
+    same time. `rule` is the pattern of the rule that decided, `where` its file and line. `certified` is the percentage that
+    verdicts must have proven. `proposed_topic` decides nothing.
     """
 
     target: str
@@ -70,4 +74,5 @@ class Route(Value):
     threshold: Score100
     threshold_reason: str = ""
     always_escalate: bool = False
+    certified: int | None = None
     proposed_topic: str | None = None

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """RFC 6052: the last four bytes are the IPv4 address that is reached."""
+_ISATAP = 0x5EFE
+"""RFC 5214: an interface identifier that begins 00-00-5E-FE, except for two flags, ends with the IPv4 address that is reached."""
+_NOT_GIVEN_OUT = (ipaddress.ip_network("192.88.99.0/24"), ipaddress.ip_network("3fff::/20"))
+"""Relays of 6to4 (RFC 7526) and documentation (RFC 9637), which not every Python knows to be none of the internet's."""
 _UNICAST = ipaddress.ip_network("2000::/3")
 """All of IPv6 that is given out (RFC 4291, 2.4); what Python calls global besides is for private use, or for nothing yet."""
 
@@ -42,12 +46,20 @@ def is_public(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
         if ip in _NAT64:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+            inner = _last_four_bytes(ip)
         if inner is not None:
             return is_public(str(inner))
         if ip not in _UNICAST:
             return False
+        if int(ip) >> 32 & 0xFCFFFFFF == _ISATAP and not is_public(str(_last_four_bytes(ip))):
+            return False
+    if any(ip in network for network in _NOT_GIVEN_OUT):
+        return False
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
+
+
+def _last_four_bytes(ip: ipaddress.IPv6Address) -> ipaddress.IPv4Address:
+    return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
 
 
 class PublicBackend(httpcore.AsyncNetworkBackend):

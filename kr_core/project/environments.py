@@ -136,10 +136,13 @@ def _sites(prefix: Path, bounds: tuple[Path, ...] | None, archives: Path | None)
 
 
 def _outside(folders: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:
-    """Those folders that lie in none of the bounds, each once."""
+    """Those folders that lie in none of the bounds, each once, however often it is named."""
     if bounds is None:
         return []
-    return [folder for folder in dict.fromkeys(folders) if not lies_within(folder, bounds)]
+    found: dict[str, Path] = {}
+    for folder in folders:
+        found.setdefault(os.path.realpath(folder), folder)
+    return [folder for folder in found.values() if not lies_within(folder, bounds)]
 
 
 def _named_by_pth(sites: Sequence[Path], bounds: tuple[Path, ...] | None) -> list[Path]:

@@ -203,6 +203,13 @@ class LocalProject:
         asked = self._declared.asked_for()
         return frozenset(key for _, key, pin in asked if development or not pin.development)
 
+    def is_private(self, framework: str) -> bool:
+        """Return whether a package comes from another place than its public registry, or may do so; KR then sends its name to no one."""
+        from kr_core.project.package_origins import is_private
+
+        within = [*self._folders, self.workspace]
+        return is_private(framework.strip(), self._declared.files(), self._folders, within)
+
     def named_packages(self) -> frozenset[str]:
         """Return every package that a lock file or list of dependencies names, normalised."""
         return frozenset(key for lock in self._declared.locks() for key in lock.pins)

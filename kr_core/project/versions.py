@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Gap = Literal["major", "minor"]
@@ -41,6 +42,7 @@ class _Clause(NamedTuple):
     wild: bool
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Loose:
     """Read a version or a range loosely; what cannot be read, `latest` included, is unknown.
 
@@ -71,6 +73,11 @@ def gap(entry_version: str, version: str, *, mode: VersionMatch = "auto") -> Gap
     if mode == "auto" and None not in {ours.minor, theirs.minor} and ours.minor != theirs.minor:
         return "minor"
     return None
+
+
+def is_earlier_major(version: str, other: str) -> bool:
+    """Whether a version is of an earlier major version than the other; False where either is unknown."""
+    return gap(version, other) == "major" and (parse(version).major or ()) < (parse(other).major or ())
 
 
 def _without_intervals(text: str) -> str:

@@ -33,7 +33,7 @@ from kr_core.protocols.journal import (
     LogCursors,
     StepResults,
 )
-from kr_core.protocols.log import Log, LogRecord
+from kr_core.protocols.log import Log, LogRecord, ReadableLog
 from kr_core.protocols.lookup import EntryMatch, KeptReport, Lookup, LookupDecision, LookupRules
 from kr_core.protocols.renderer import Renderer
 from kr_core.protocols.router import Router
@@ -53,9 +53,11 @@ from kr_core.protocols.source import (
     Versioned,
 )
 from kr_core.protocols.store import (
+    ArchiveByFramework,
     Candidates,
     ChangeResult,
     Issue,
+    Mergeable,
     RebuildResult,
     Repairable,
     Store,
@@ -66,6 +68,7 @@ __all__ = [
     "ABILITIES",
     "Agent",
     "Appendable",
+    "ArchiveByFramework",
     "Cache",
     "Candidates",
     "CaseView",
@@ -94,12 +97,14 @@ __all__ = [
     "Lookup",
     "LookupDecision",
     "LookupRules",
+    "Mergeable",
     "ModelRequired",
     "Notice",
     "OpenCase",
     "PollResult",
     "Project",
     "Rate",
+    "ReadableLog",
     "RebuildResult",
     "Receiver",
     "Renderer",
@@ -125,7 +130,8 @@ ABILITIES: dict[str, tuple[type, ...]] = {
     "source": (Unready, Limited, Selective, Derived),
     "agent": (Unready, Versioned, External, ModelRequired),
     "escalation": (Ephemeral, Receiver, Verifier),
-    "store": (Repairable,),
+    "store": (ArchiveByFramework, Mergeable, Repairable),
     "journal": (Appendable,),
+    "log": (ReadableLog,),
 }
 """The optional Protocols of each kind of plugin."""

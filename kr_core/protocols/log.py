@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Event
 
-__all__ = ["Log", "LogRecord"]
+__all__ = ["Log", "LogRecord", "ReadableLog"]
 
 
 class LogRecord(NamedTuple):
@@ -27,3 +27,14 @@ class Log(Protocol):
 
         KR notes an exception, and sends the same events again later.
         """
+
+
+@runtime_checkable
+class ReadableLog(Protocol):
+    """A log that can say what it received last, so that `kr log --verify` sees a journal that lost its end.
+
+    KR does not compare any other log.
+    """
+
+    def last_record(self) -> LogRecord | None:
+        """The last event that the log has, with its number; None if it has none."""

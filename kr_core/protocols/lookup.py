@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
 
-    from kr_core.model import Entry, ResearchQuery, Tier
+    from kr_core.model import Entry, MatchTier, ResearchQuery
 
 __all__ = ["EntryMatch", "KeptReport", "Lookup", "LookupDecision", "LookupRules"]
 
@@ -19,7 +19,7 @@ class LookupRules(NamedTuple):
     today: date
     fuzzy: bool = True
     """`cache_fuzzy_match`"""
-    tiers: Sequence[Tier] = ("full", "topic", "tags")
+    tiers: Sequence[MatchTier] = ("full", "topic", "tags")
     """`cache_match_tiers`"""
     cache_ttl_days: int = 30
     archive_after_days: int = 60
@@ -31,7 +31,7 @@ class EntryMatch(NamedTuple):
     """An entry that matches a query, and how."""
 
     entry: Entry
-    tier: Tier
+    tier: MatchTier
     overlap: float
     """The share of topic keywords, 0-1."""
     exact: bool

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
 
     from kr_core.model import Entry, ResearchQuery
 
-__all__ = ["Candidates", "ChangeResult", "Issue", "RebuildResult", "Repairable", "Store", "WriteResult"]
+__all__ = [
+    "ArchiveByFramework",
+    "Candidates",
+    "ChangeResult",
+    "Issue",
+    "RebuildResult",
+    "Repairable",
+    "Store",
+    "WriteResult",
+]
 
 
 class Candidates(NamedTuple):
@@ -135,6 +144,18 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class ArchiveByFramework(Protocol):
+    """A store that finds the archived entries of one framework without reading those of the others."""
+
+    def archived_of(self, framework: str) -> Sequence[Entry]:
+        """The entries of `archived` about a framework, in the same order; case and separators do not count.
+
+        Raises:
+            StorageError: the archive cannot be read.
+        """
+
+
+@runtime_checkable
 class Repairable(Protocol):
     """A store that can check itself and rebuild its index."""
 
@@ -148,6 +169,18 @@ class Repairable(Protocol):
 
         Raises:
             StorageError: it cannot be written.
+        """
+
+
+@runtime_checkable
+class Mergeable(Protocol):
+    """A store whose index lies in git, and that merges two versions of it; `kr cache merge` is git's merge driver."""
+
+    def merge(self, base: str, ours: str, theirs: str) -> str:
+        """The text of both versions as one; `base`, what both come from, is empty where git knows none.
+
+        Raises:
+            StorageError: they contradict each other, or one is not an index.
         """
 
 

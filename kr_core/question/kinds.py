@@ -46,6 +46,17 @@ _SETS_DEFAULT = re.compile(
     r"|\bthe default (?:\w+ ){0,3}(?:to|with|from|so)\b",
     re.IGNORECASE,
 )
+_ACTS_BY_DEFAULT = re.compile(
+    r"\b(?:what|which|how (?:many|much|long|often|wide|large|big|deep|far|old))\b.{0,80}?\b(?:does|do|is|are|will)\b(?! (?:i|we|you|one)\b).{1,80}?\bby default\b",
+    re.IGNORECASE,
+)
+"""What a thing does by default is asked, not how to make it do so."""
+_OMITTED = re.compile(
+    r"\bif (?:i|you|we|one) (?:do not|don'?t|never|didn'?t) (?:pass|give|set|specify|provide|supply)\b|\bif (?:\w+ ){1,3}(?:is|are) (?:omitted|left out|not (?:given|passed|set|specified|provided|supplied))\b"
+    r"|\b(?:when|if) (?:omitted|not (?:given|passed|set|specified|provided|supplied))\b",
+    re.IGNORECASE,
+)
+"""What holds where a thing is not given is asked."""
 _OPTIONS = re.compile(
     r"\b(?:which|what)(?: are(?: the| all)?| kinds? of| the)? (?:\w+ )?(?:options|values|choices|modes|formats|strategies|levels|arguments|parameters|methods|engines|flags|types|orders|kinds|keywords|settings|schemes|backends|codecs|algorithms|drivers)\b(?! (?:do i|should i|mean))"
     r"|\b(?:allowed|possible|valid|accepted|supported|available|legal) (?:\w+ )?(?:options|values|choices|modes|formats|strategies|arguments|parameters|strings|inputs|engines|types|levels)\b|\bwhat can (?:i|you|be|we) (?:pass(?:ed)?|give|given|set|specif(?:y|ied))\b(?: \w+){0,3} (?:to|as|for|into)\b|\blist of (?:all )?(?:\w+ )?(?:options|values|modes)\b",
@@ -62,7 +73,7 @@ _HOW = re.compile(
 )
 _WHICH = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
 _MEANING = re.compile(
-    rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b",
+    rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b|\b(?:what|which) (?:\w+ )?(?:errors?|exceptions?|warnings?) (?:does|do|can|will|may) (?!(?:i|we|you|one)\b)",
     re.IGNORECASE,
 )
 
@@ -77,7 +88,9 @@ def kinds_of(asking: str, *, error: bool = False) -> tuple[QuestionKind, ...]:
     if is_only_error(asking):
         return ("error",)
     yes_no = bool(_YES_NO.search(asking))
-    defaults = bool(_DEFAULT.search(asking)) and not _SETS_DEFAULT.search(asking)
+    sets = bool(_SETS_DEFAULT.search(asking)) and not _ACTS_BY_DEFAULT.search(asking)
+    omitted = bool(_OMITTED.search(asking) and _WHICH.search(asking))
+    defaults = (bool(_DEFAULT.search(asking)) and not sets) or omitted
     whether = yes_no and defaults and not _WHICH.search(asking)
     told: dict[QuestionKind, bool] = {
         "difference": bool(_DIFFERENCE.search(asking)) and not _COMPUTED.search(asking),

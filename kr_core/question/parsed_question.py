@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kr_core.question.analysis import parts_of
 from kr_core.question.kinds import QuestionKind, kinds_of
-from kr_core.question.pasted import Place, asking_sentences, parts_of
+from kr_core.question.pasted import Place, asking_sentences
+from kr_core.question.pasted import parts_of as pasted_parts_of
 from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
 from kr_core.question.versions import versions_in
 
@@ -41,10 +43,15 @@ class ParsedQuestion(NamedTuple):
         """The most telling kind."""
         return self.kinds[0]
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts that each ask for something; none where the question asks for one thing."""
+        return tuple(parts_of(self.asking))
+
 
 def parse_question(text: str) -> ParsedQuestion:
     """Parse a question; pure and linear in the length of the text."""
-    pasted = parts_of(text[:_LONGEST])
+    pasted = pasted_parts_of(text[:_LONGEST])
     asking = asking_sentences(pasted)
     kinds = kinds_of(asking, error=bool(pasted.error))
     names = identifiers_of(pasted, asking, kinds)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kr_core.errors import ConfigError, PluginError, StorageError
+from kr_core.plugin_calls import fault_line, place_in
 from kr_core.registry import contract
 
 if TYPE_CHECKING:
@@ -66,36 +66,26 @@ def attributed(plugin: InstalledPlugin, phase: str, name: str = "") -> Iterator[
 
 def _told(plugin: InstalledPlugin, phase: str, error: BaseException) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
-    said = _PATH.sub("", str(error)) if isinstance(error, ImportError) else str(error)
-    what = f"failed to {phase}: {type(error).__name__}: {said}{_place(plugin, error)}"
+    said = _PATH.sub("", str(error)) if isinstance(error, ImportError) else ""
+    line = (
+        f"{type(error).__name__}: {said}{place_in(error, plugin.package)}"
+        if said
+        else fault_line(error, plugin.package)
+    )
+    what = f"failed to {phase}: {line}"
     other = contract.mismatch(plugin) if phase == "import" else None
     if other is not None:  # what fails in a plugin for another contract is most likely just that
         return other
     if isinstance(error, ImportError) and (error.name or "").split(".")[0] == "kr_core":
         return what, contract.other_door(error) or contract.upgrade(plugin)
     if not isinstance(error, ModuleNotFoundError) or not error.name:
-        return (
-            what,
-            f"upgrade it, `pip install -U {plugin.distribution or plugin.package}`, or tell its authors",
-        )
+        return what, "upgrade it, or tell its authors"
     package = error.name.split(".")[0]
     if package == plugin.package:
         again = f"reinstall it: `pip install --force-reinstall {plugin.distribution}`"
         return f"its module `{error.name}` is not there", again if plugin.distribution else ""
     hint = f"`{_install_command(plugin, package)}`"
     return f"it needs the module `{error.name}`, which is not installed", hint
-
-
-def _place(plugin: InstalledPlugin, error: BaseException) -> str:
-    """The last line of the plugin's own code on the way to an error: its author looks there first."""
-    place = ""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if trace.tb_frame.f_globals.get("__name__", "").split(".")[0] == plugin.package:
-            place = f" ({os.path.basename(code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119  a name is enough
-        trace = trace.tb_next
-    return place
 
 
 def _install_command(plugin: InstalledPlugin, module: str) -> str:

@@ -8,12 +8,14 @@ from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from kr_core import hookspecs
+from kr_core.entry_points import installed
 from kr_core.errors import KRError
 from kr_core.files import read_text
 from kr_core.hookspecs import CONTRACT_VERSION, NOUNS, OLDEST_CONTRACT, STAGE_HOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from packaging.requirements import Requirement
@@ -31,6 +33,7 @@ __all__ = [
     "private_imports",
     "requirements",
     "running",
+    "taken",
     "unmet",
     "upgrade",
 ]
@@ -176,15 +179,20 @@ def other_door(error: ImportError) -> str:
 
 
 def private_imports(plugin: InstalledPlugin) -> list[str]:
-    """The modules of KR that a plugin imports though they are not public, each with the file and line; imports nothing."""
+    """The modules of KR that a plugin imports though they are not public, each with the file and line; imports nothing.
+
+    What KR's own plugins import from each other is theirs.
+    """
     place = _file(plugin)
     if place is None:
         return []
     files = sorted(place.parent.rglob("*.py"))[:_MAX_FILES] if place.name == "__init__.py" else [place]
-    return [f"{module} ({file.name}:{line})" for file in files for module, line in _private(file)]
+    own = {one.package for one in installed() if one.distribution == "kr-core"}
+    private = {"kr_core", *own} - {plugin.package}
+    return [f"{module} ({file.name}:{line})" for file in files for module, line in _private(file, private)]
 
 
-def _private(file: Path) -> Iterator[tuple[str, int]]:
+def _private(file: Path, packages: Collection[str]) -> Iterator[tuple[str, int]]:
     import ast
 
     from kr_core._door import names_of
@@ -204,8 +212,9 @@ def _private(file: Path) -> Iterator[tuple[str, int]]:
         else:
             continue
         for module in named:
-            inner = module.startswith("kr_core.") and module not in DOORS
-            if inner and module.split(".")[1] != "testing":
+            package, _, below = module.partition(".")
+            is_public = module in DOORS or (package == "kr_core" and below.partition(".")[0] == "testing")
+            if package in packages and not is_public:
                 yield module, node.lineno
 
 
@@ -213,7 +222,7 @@ def check_hooks(module: Any) -> None:
     """Refuse functions that look like hooks and are none: pluggy would pass over them, or call them wrongly.
 
     Raises:
-        TypeError: one is not marked, takes arguments, or is async.
+        TypeError: one is not marked, takes arguments that it does not get, or is async.
     """
     for name in dir(module):
         hook = getattr(module, name, None) if name.startswith("kr_") else None
@@ -235,3 +244,28 @@ def check_hooks(module: Any) -> None:
         elif inspect.iscoroutinefunction(hook):
             why = "hooks around a stage are sync" if name in STAGE_HOOKS else "a hook only says how to build"
             raise TypeError(f"{name} is async; {why}, so write `def {name}`")
+        elif name in STAGE_HOOKS:
+            _check_arguments(name, hook)
+
+
+def _check_arguments(name: str, hook: FunctionType) -> None:
+    """Refuse arguments that KR does not pass to a hook around a stage.
+
+    Raises:
+        TypeError: the hook takes one.
+    """
+    passed = list(inspect.signature(getattr(hookspecs, name)).parameters)
+    wrong = [argument for argument in taken(hook) if argument not in passed]
+    if wrong:
+        raise TypeError(
+            f"{name} takes `{wrong[0]}`, which KR does not pass; its arguments are {', '.join(passed)}, each by its name"
+        )
+
+
+def taken(hook: Callable[..., Any]) -> tuple[str, ...]:
+    """The arguments that a hook takes, as pluggy sees them: what has a default is the plugin's own."""
+    return tuple(
+        name
+        for name, parameter in inspect.signature(hook).parameters.items()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
+    )

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from contextvars import ContextVar, copy_context
-from queue import Empty, SimpleQueue
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,8 @@ import pluggy
 from kr_core import hookspecs
 from kr_core.errors import KRError
 from kr_core.hookspecs import STAGE_HOOKS
+from kr_core.plugin_calls import CALL_SECONDS, OverdueError, call_within
+from kr_core.registry import contract
 from kr_core.registry.attribution import attributed, fault_of
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from kr_core.model import Passage, Report, ResearchQuery
     from kr_core.model.questions import AskResult, EscalationRequest, Question
 
-__all__ = ["DEADLINE_SECONDS", "StageHooks"]
+__all__ = ["StageHooks"]
 
-DEADLINE_SECONDS = 5.0
-"""How long one implementation may take."""
 _MAX_NOTE_LENGTH = 400
 _ENDED = object()
 
@@ -61,7 +60,7 @@ class StageHooks:
         names: Sequence[str] = (),
         load: Callable[[str], tuple[InstalledPlugin, object]] | None = None,
         *,
-        seconds: float = DEADLINE_SECONDS,
+        seconds: float = CALL_SECONDS,
     ) -> None:
         self._names = tuple(names)
         self._load = load
@@ -137,6 +136,8 @@ class StageHooks:
         assert self._load is not None, "there are names"
         plugin, module = self._load(name)
         guards = SimpleNamespace()
+        with attributed(plugin, "register", name):
+            contract.check_hooks(module)
         for hook in STAGE_HOOKS:
             options = manager.parse_hookimpl_opts(module, hook)
             if options is None:
@@ -158,7 +159,7 @@ class StageHooks:
     # -- one implementation ------------------------------------------------------------------------------
 
     def _guard(self, plugin: InstalledPlugin, name: str, function: Callable[..., Any]) -> Callable[..., None]:
-        taken = _taken(function)
+        taken = contract.taken(function)
 
         def guard(*_: Any) -> None:
             call = _CALL.get()
@@ -170,7 +171,7 @@ class StageHooks:
         self, plugin: InstalledPlugin, name: str, function: Callable[..., Any]
     ) -> Callable[..., Generator[None, Any, Any]]:
         """A wrapper: what it gets from `yield` is the value as the others have left it, and what it returns replaces that."""
-        taken = _taken(function)
+        taken = contract.taken(function)
 
         def guard(*_: Any) -> Generator[None, Any, Any]:
             call = _CALL.get()
@@ -207,42 +208,27 @@ class StageHooks:
         if (name, call.hook) in self._hung:
             call.notes.append(f"hook {name}: {call.hook} is not called, since it hung before")
             return _ENDED
-        done: SimpleQueue[tuple[Any, str]] = SimpleQueue()
-        context = copy_context()
 
-        def go() -> None:
+        def uninterrupted() -> Any:
             try:
-                with attributed(plugin, f"run {call.hook}", name):
-                    done.put((context.run(work), ""))
-            except KRError as error:
-                done.put((_ENDED, _note(name, error)))
-            except BaseException as error:  # an interrupt that the plugin raised itself
-                said = f"hook {name}: {call.hook} raised {type(error).__name__}; it was skipped"
-                done.put((_ENDED, said))
+                return work()
+            except KeyboardInterrupt as error:  # the plugin's own: the user's comes to the main thread
+                raise RuntimeError("it raised KeyboardInterrupt") from error
 
-        threading.Thread(target=go, name=f"kr-hook-{name}", daemon=True).start()
         try:
-            result, note = done.get(timeout=self._seconds)
-        except Empty:
-            self._hung.add((name, call.hook))
-            result, note = (
-                _ENDED,
-                (
-                    f"hook {name}: {call.hook} did not end within {self._seconds:g} s and is not called again; "
-                    f"take `{name}` out of `hooks`, or upgrade {plugin.shipped_by}"
-                ),
+            with attributed(plugin, f"run {call.hook}", name):
+                try:
+                    return call_within(uninterrupted, self._seconds)
+                except OverdueError:
+                    self._hung.add((name, call.hook))
+        except KRError as error:
+            call.notes.append(_note(name, error))
+        else:
+            call.notes.append(
+                f"hook {name}: {call.hook} did not end within {self._seconds:g} s and is not called again; "
+                f"take `{name}` out of `hooks`, or upgrade {plugin.shipped_by}"
             )
-        call.notes.extend([note] if note else [])
-        return result
-
-
-def _taken(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The arguments that an implementation takes, as pluggy sees them: what has a default is the plugin's own."""
-    return tuple(
-        name
-        for name, parameter in inspect.signature(function).parameters.items()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.default is parameter.empty
-    )
+        return _ENDED
 
 
 def _check(hook: str, result: Any) -> None:
@@ -262,10 +248,16 @@ def _check(hook: str, result: Any) -> None:
         expected = "a list of kr_core.Passage"
     else:
         kind: type = ResearchQuery if changed == "query" else Report
+        if isinstance(result, Report) and not _are_texts(result.notes):
+            raise TypeError(f"{hook} returned a report whose `notes` are not a tuple of texts")
         if isinstance(result, kind):
             return
         expected = f"a kr_core.plugin.{kind.__name__}"
     raise TypeError(f"{hook} returned {type(result).__name__}; return {expected}, or None to change nothing")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _note(name: str, error: KRError) -> str:

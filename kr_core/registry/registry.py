@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from kr_core import hookspecs
 from kr_core.config import trust_store
 from kr_core.config.environment import resolve_env
-from kr_core.config.plugin_names import LISTED, SINGLE, named_in
+from kr_core.config.plugin_names import LISTED, SINGLE, dotted, named_in
 from kr_core.config.trust_policy import UNKNOWN, AddressPolicy
 from kr_core.config.validation_errors import config_error
 from kr_core.entry_points import installed
@@ -86,14 +86,15 @@ class Registry:
             PluginError: two have it, or it cannot be imported or registered.
         """
         plugin = self._plugin(name, ("plugins", name))
-        module = self._module(plugin)
-        kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
-        kinds += (
-            ("hook",) if any(hasattr(getattr(module, hook, None), "kr_impl") for hook in STAGE_HOOKS) else ()
-        )
+        kinds = self._kinds(self._module(plugin))
         if not kinds:
             raise _without_hook(plugin, "kr_source")
         return kinds
+
+    def _kinds(self, module: object) -> tuple[str, ...]:
+        kinds = tuple(noun for noun in NOUNS if self._implementation(noun, module) is not None)
+        adds = any(hasattr(getattr(module, hook, None), "kr_impl") for hook in STAGE_HOOKS)
+        return (*kinds, "hook") if adds else kinds
 
     def address_policy(self, name: str) -> AddressPolicy:
         """Which addresses a plugin or instance may name without trust; imports it, and knows nothing where that fails."""
@@ -141,11 +142,22 @@ class Registry:
         """A plugin that has hooks around stages, and its module; imports it.
 
         Raises:
-            ConfigError: no plugin has this name.
+            ConfigError: no plugin has this name, or the configuration has settings for it, which no hook takes.
             PluginError: two have it, or it cannot be imported or registered.
         """
         plugin = self._plugin(self._config.plugin_of(name), self._named_at("hook", name))
-        return plugin, self._module(plugin)
+        module = self._module(plugin)
+        settings = self._config.plugin_settings(name)
+        if settings and self._kinds(module) == (
+            "hook",
+        ):  # one that is also a log, say, has settings as a log
+            key = ("plugins", name, next(iter(settings)))
+            raise ConfigError(
+                f"unknown key `{dotted(key)}`",
+                where=self._config.origin(key),
+                hint="a hook around a stage has no settings, so remove it",
+            )
+        return plugin, module
 
     # -- building ----------------------------------------------------------------------------------------
 
@@ -211,7 +223,7 @@ class Registry:
         module = self._module(plugin)
         implementation = self._implementation(noun, module)
         if implementation is None:
-            kinds = [known for known in NOUNS if self._implementation(known, module) is not None]
+            kinds = self._kinds(module)
             if not kinds:
                 raise _without_hook(plugin, NOUNS[noun])
             raise ConfigError(

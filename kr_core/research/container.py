@@ -14,6 +14,7 @@ from kr_core.config.plugin_names import DEFAULT_CHAIN, DEFAULT_EMBEDDER
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.shared_resources import SharedResources
+from kr_core.plugin_calls import CALL_SECONDS, PluginCalls
 from kr_core.protocols import Selective
 from kr_core.registry import Registry, StageHooks
 from kr_core.terminal_text import printable
@@ -44,8 +45,12 @@ if TYPE_CHECKING:
     )
     from kr_core.research.overrides import Overrides
     from kr_core.routing.table import Table
+    from kr_core.verdicts import VerdictRecord
 
 __all__ = ["Container", "SourceSlot"]
+
+_RENDER_SECONDS = 15.0
+"""A template has a limit of its own, whose message says more."""
 
 
 class SourceSlot(NamedTuple):
@@ -99,16 +104,9 @@ class Container:
         return self.registry.build("store", self.config.settings.store) if given is None else given
 
     @cached_property
-    def lookup(self) -> Lookup:
+    def lookup(self) -> PluginCalls[Lookup]:
         """What decides whether a kept report answers."""
-        given = self._given.lookup
-        return self.registry.build("lookup", self.config.settings.lookup) if given is None else given
-
-    @property
-    def lookup_name(self) -> str:
-        """What messages call the look-up."""
-        given = self._given.lookup
-        return self.config.settings.lookup if given is None else type(given).__name__
+        return self._one("lookup", self.config.settings.lookup, self._given.lookup, CALL_SECONDS)
 
     @cached_property
     def journal(self) -> Journal:
@@ -117,16 +115,27 @@ class Container:
         return self.registry.build("journal", self.config.settings.journal) if given is None else given
 
     @cached_property
-    def scorer(self) -> Scorer:
-        """The scorer."""
-        given = self._given.scorer
-        return self.registry.build("scorer", self.config.settings.scorer) if given is None else given
+    def verdicts(self) -> VerdictRecord:
+        """What people said of answers."""
+        from kr_core.verdicts import VerdictRecord  # which a hit does not need
+
+        return VerdictRecord(lambda: self.journal)
 
     @cached_property
-    def renderer(self) -> Renderer:
-        """The renderer."""
-        given = self._given.renderer
-        return self.registry.build("renderer", self.config.settings.renderer) if given is None else given
+    def scorer(self) -> PluginCalls[Scorer]:
+        """The scorer."""
+        return self._one("scorer", self.config.settings.scorer, self._given.scorer, CALL_SECONDS)
+
+    @cached_property
+    def renderer(self) -> PluginCalls[Renderer]:
+        """The renderer, which may take longer than a template may."""
+        return self._one("renderer", self.config.settings.renderer, self._given.renderer, _RENDER_SECONDS)
+
+    def _one(self, noun: Any, name: str, given: Any, seconds: float) -> PluginCalls[Any]:
+        """The one component of a kind, and how it is called; one that was given is called after its class."""
+        if given is not None:
+            return PluginCalls(type(given).__name__, given, seconds)
+        return PluginCalls(name, self.registry.build(noun, name), seconds)
 
     def embedder(self) -> Embedder | None:
         """What makes vectors; None where words alone are to be searched.
@@ -187,6 +196,10 @@ class Container:
         """
         given = self._given.agents or {}
         return given[profile.name] if profile.name in given else self.registry.build("agent", profile.plugin)
+
+    def configured_agents(self) -> tuple[str, ...]:
+        """The agents that somebody has configured or handed over, without the rest of the usual roster."""
+        return tuple(dict.fromkeys([*self.config.settings.agents, *(self._given.agents or {})]))
 
     def logs(self) -> tuple[dict[str, Log], list[str]]:
         """The logs by name, and a note for each that cannot be built.

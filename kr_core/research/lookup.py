@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from kr_core.errors import KRError
 from kr_core.knowledge.ids import entry_id, report_path
 from kr_core.knowledge.matching import TIERS
+from kr_core.knowledge.report_facts import report_facts
 from kr_core.knowledge.topic_lookup import TopicLookup
 from kr_core.model import Entry, Match
 from kr_core.project.versions import gap
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.model import EntryStatus, ResearchQuery
+    from kr_core.plugin_calls import PluginCalls
     from kr_core.protocols import Lookup, Store
     from kr_core.research.container import Container
 
@@ -65,6 +67,11 @@ class LookupResult(NamedTuple):
         """Whether the report is too old, or for another version: new research wants new answers of the sources."""
         return self.state == "stale" and self.match is not None and self.match.stale
 
+    @property
+    def is_expired(self) -> bool:
+        """Whether a report matches that was not used for so long that it serves no one any more."""
+        return self.state == "miss" and self.match is not None and self.match.stale
+
 
 NOTHING = LookupResult("miss")
 
@@ -80,7 +87,7 @@ def look_up(components: Container, query: ResearchQuery) -> LookupResult:
         PluginError: it cannot be built.
     """
     store = components.store
-    decider = _Decider(components.lookup, components.lookup_name)
+    decider = _Decider(components.lookup)
     rules = _rules(components)
     try:
         candidates = store.candidates(query)
@@ -130,20 +137,17 @@ def _rules(components: Container) -> LookupRules:
 class _Decider:
     """The look-up; KR's own in its place from its first fault on, which is noted."""
 
-    def __init__(self, lookup: Lookup, name: str) -> None:
-        self._lookup = lookup
-        self._name = name
+    def __init__(self, calls: PluginCalls[Lookup]) -> None:
+        self._calls = calls
+        self._is_own = type(calls.component) is TopicLookup  # it needs neither a check nor a time limit
         self.notes: list[str] = []
 
     def find(self, query: ResearchQuery, entries: Sequence[Entry], rules: LookupRules) -> EntryMatch | None:
         """The entry that it finds."""
 
-        def found() -> EntryMatch | None:
-            match = self._lookup.find(query, entries, rules)
-            if (
-                type(self._lookup) is not TopicLookup
-            ):  # its answers need no check, which takes time on each hit
-                _check_match(match, entries)
+        def found(lookup: Lookup) -> EntryMatch | None:
+            match = lookup.find(query, entries, rules)
+            _check_match(match, entries)
             return match
 
         return self._first_of(found, lambda: _OWN.find(query, entries, rules))
@@ -153,24 +157,24 @@ class _Decider:
     ) -> LookupDecision:
         """What it decides."""
 
-        def decided() -> LookupDecision:
-            decision = self._lookup.judge(query, match, report, rules)
+        def decided(lookup: Lookup) -> LookupDecision:
+            decision = lookup.judge(query, match, report, rules)
             _check_decision(decision)
             return decision
 
         return self._first_of(decided, lambda: _OWN.judge(query, match, report, rules))
 
-    def _first_of(self, theirs: Callable[[], _T], ours: Callable[[], _T]) -> _T:
+    def _first_of(self, theirs: Callable[[Lookup], _T], ours: Callable[[], _T]) -> _T:
+        if self._is_own:
+            return ours()
         try:
-            return theirs()
+            return self._calls(theirs)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plugin may raise anything
-            if self._lookup is _OWN:
-                raise
-            fault = f"{type(error).__name__}: {error}"
-            self.notes.append(f"lookup {self._name}: it failed ({fault}); KR's own look-up decided")
-            self._lookup = _OWN
+            fault = self._calls.fault(error)
+            self.notes.append(f"lookup {self._calls.name}: it failed ({fault}); KR's own look-up decided")
+            self._is_own = True
             return ours()
 
 
@@ -274,10 +278,12 @@ def describe(error: BaseException) -> str:
 
 
 def report_date(report: str) -> date | None:
-    """The day of the research, where the report says it."""
+    """The day of the research, where the report says it, in any language."""
     line = _REPORT_DATE.search(report)
+    if line is None:
+        return report_facts(report).researched
     try:
-        return date.fromisoformat(line[1]) if line else None
+        return date.fromisoformat(line[1])
     except ValueError:
         return None
 

@@ -1,28 +1,27 @@
-"""Care of a knowledge base: what is wrong with it, what has to leave it, and which entries a new major version overtakes (K9)."""
+"""Care of a knowledge base: what is wrong with it (`kr cache check`), and what has to leave it (`kr cache gc`)."""
 
 from __future__ import annotations
 
 import json
 from contextlib import suppress
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
-from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.project.environments import OWN_LABEL
-from kr_core.project.versions import gap
 from kr_core.protocols import Issue, Repairable
 from kr_core.research.lookup import as_reported, describe, report_date
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
     from kr_core.config import Config, KnowledgeResearch
-    from kr_core.model import Entry, Event, Finding
+    from kr_core.model import Entry, Event
     from kr_core.protocols import EventLog, Project, Store, WriteResult
     from kr_core.research.container import Container
 
@@ -54,36 +53,42 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
         if is_readable:
             raise
         return issues
+    version_of = cache(lambda framework: version_in_use(project, framework))
+    limits = _Limits(
+        # How long an answer was not used says nothing of its truth, and the reverse.
+        FreshnessLimits(_NEVER, _NEVER, settings.max_age_days, settings.version_match),
+        FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None),
+    )
     for entry in entries:
-        issues += _of_entry(store, entry, settings, project, today)
+        stored = store.read(entry)
+        if stored is not None:
+            issues += _of_report(entry, stored[0], version_of(entry.framework), today, limits)
+        elif not isinstance(store, Repairable):
+            hint = "it is researched anew when it is asked for"
+            issues.append(Issue("dangling", entry.id, "its report is gone or empty", hint))
     return list(dict.fromkeys(issues))
 
 
-def _of_entry(
-    store: Store, entry: Entry, settings: KnowledgeResearch, project: Project, today: date
+class _Limits(NamedTuple):
+    age: FreshnessLimits
+    use: FreshnessLimits
+
+
+_NEVER = 10_000_000
+"""Days, more than a calendar has."""
+
+
+def _of_report(
+    entry: Entry, report: str, version: str | None, today: date, limits: _Limits
 ) -> Iterator[Issue]:
-    stored = store.read(entry)
-    if stored is None:
-        if not isinstance(store, Repairable):
-            yield Issue(
-                "dangling",
-                entry.id,
-                "its report is gone or empty",
-                "it is researched anew when it is asked for",
-            )
-        return
-    version = version_in_use(project, entry.framework)
-    reported = as_reported(entry, stored[0], version) if version else entry
-    used_today = reported.model_copy(update={"last_accessed": today})
-    age_limits = FreshnessLimits(max_age_days=settings.max_age_days, version_match=settings.version_match)
-    used_version = version or entry.framework_version
-    fresh = judge(used_today, report_date(stored[0]), used_version, today, age_limits)
+    reported = as_reported(entry, report, version) if version else entry
+    researched = report_date(report)
+    fresh = judge(reported, researched, version or entry.framework_version, today, limits.age)
     if fresh.state != "fresh":
         hint = "ask the question again, or `kr research --refresh`"
         yield Issue(STALE, entry.id, "; ".join(fresh.reasons), hint)
         return
-    use_limits = FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None)
-    idle = judge(entry, report_date(stored[0]), entry.framework_version, today, use_limits)
+    idle = judge(entry, researched, entry.framework_version, today, limits.use)
     if idle.state != "fresh":
         hint = "when it is next asked for it is researched anew; `kr cache gc` archives what is too old"
         yield Issue(UNUSED, entry.id, "; ".join(idle.reasons), hint)
@@ -209,34 +214,3 @@ def _known(file: Path, journal: EventLog) -> tuple[int, dict[str, datetime]]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return 0, {}
     return (after, used) if same else (0, {})
-
-
-def mark_overtaken(
-    store: Store, project: Project, framework: str, findings: Iterable[Finding]
-) -> tuple[str, ...]:
-    """Mark a framework's entries of an earlier major version stale; notes on what was marked, or why not.
-
-    Where the project itself says which version it uses, that decides, and nothing is marked: an answer for the version in
-    use is not stale because there is a newer one.
-    """
-    newest = next((finding.newest for finding in findings if finding.newest), None)
-    if newest is None or version_in_use(project, framework) is not None:
-        return ()
-
-    def choose(entries: Sequence[Entry]) -> list[Entry]:
-        return [
-            entry
-            for entry in entries
-            if fold_name(entry.framework) == fold_name(framework)
-            and entry.status == "fresh"
-            and gap(entry.framework_version, newest) == "major"
-        ]
-
-    try:
-        if not choose(store.entries()):  # nearly always: nothing is locked
-            return ()
-        moved = store.mark_stale(choose)
-    except Exception as error:  # a store is a plugin; the answer stands
-        return (f"answers about earlier versions were not marked stale: {error}",)
-    count = len(moved.entries)
-    return (f"{framework} {newest} was released: {count} earlier answer{'s' * (count != 1)} marked stale",)

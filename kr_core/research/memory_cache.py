@@ -16,7 +16,7 @@ from kr_core.project.project import BELIEVED_SECONDS
 from kr_core.research import requests
 from kr_core.research.budget import RunBudget
 from kr_core.research.results import CompletedResearch
-from kr_core.research.stages import StageRunner
+from kr_core.research.stage_runner import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

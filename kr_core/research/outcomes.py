@@ -6,11 +6,12 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kr_core.errors import RequestError
+from kr_core.errors import KRError, RequestError
 from kr_core.evidence.coverage import measured
 from kr_core.evidence.soft_errors import refusal
 from kr_core.model import Finding, Outcome
 from kr_core.net.reasons import is_of_httpx, said, short
+from kr_core.plugin_calls import fault_line
 from kr_core.terminal_text import cleaned
 
 if TYPE_CHECKING:
@@ -24,9 +25,15 @@ ABSOLUTE = re.compile(r"\s*(?:/|~/|\\\\|[A-Za-z]:[\\/]|file:/|file:~|file:[A-Za-
 
 
 def outcome_of(
-    task: asyncio.Task[Any], context: ConsultationContext, elapsed: float, question: str, *, external: bool
+    task: asyncio.Task[Any],
+    context: ConsultationContext,
+    elapsed: float,
+    question: str,
+    package: str = "",
+    *,
+    external: bool,
 ) -> Finding:
-    """What became of a call that ended by itself."""
+    """What became of a call that ended by itself; a fault in the source's package has its file and line."""
     if task.cancelled():
         return Finding(outcome=Outcome.unavailable, reason="the source cancelled itself")
     error = task.exception()
@@ -39,8 +46,10 @@ def outcome_of(
     if isinstance(error, RequestError):
         return Finding(outcome=_of(error), reason=said(error), reached=reached)
     limited = _is_rate(error)
+    foreseen = isinstance(error, KRError) or is_of_httpx(error, "TransportError")
+    reason = said(error) if foreseen else short(fault_line(error, package))
     return Finding(
-        outcome=Outcome.limited if limited else Outcome.unavailable, reason=said(error), reached=reached
+        outcome=Outcome.limited if limited else Outcome.unavailable, reason=reason, reached=reached
     )
 
 
@@ -73,7 +82,7 @@ def _checked(answer: Any, question: str, *, external: bool) -> Finding:
     try:
         finding = Finding.model_validate(cleaned(answer.model_dump(warnings=False)))
     except Exception as error:  # made without validation, it may hold anything
-        return _bad(f"returned a Finding with wrong values: {type(error).__name__}: {error}")
+        return _bad(f"returned a Finding with wrong values: {fault_line(error)}")
     if finding.outcome is not Outcome.ok:
         url = None if ABSOLUTE.match(finding.url or "") else finding.url
         # a failure is never an answer

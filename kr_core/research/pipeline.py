@@ -80,6 +80,12 @@ class Pipeline:
             raise ConfigError(f"is {config!r}, no configuration", where="Pipeline(config)", hint=hint)
         if on_event is not None:
             _check_observer(on_event)
+        if project is not None and not isinstance(project, LocalProject):
+            hint = "leave it out, or open the project in a folder: `Pipeline.open(folder=...)`"
+            raise ConfigError(f"is {project!r}, not a LocalProject", where="Pipeline(project=...)", hint=hint)
+        if not callable(today):
+            hint = "hand over a function that returns a date, such as `datetime.date.today`"
+            raise ConfigError(f"is {today!r}, not a function", where="Pipeline(today=...)", hint=hint)
         overrides = check_overrides(components)
         here = Path.cwd()
         self.config = given(config, here) if isinstance(config, Mapping) else config or load(here)
@@ -112,6 +118,7 @@ class Pipeline:
             ConfigError: the configuration is wrong, or names a plugin that is not installed.
             StorageError: the project's `.kr/` is a link, belongs to another user, or is tracked by git.
         """
+        _check_paths(config, folder)
         start = Path(folder or Path.cwd()).resolve()
         if isinstance(config, Mapping):
             loaded = given(config, start)
@@ -326,6 +333,16 @@ class Pipeline:
         import asyncio
 
         await asyncio.to_thread(self.close)
+
+
+def _check_paths(config: object, folder: object) -> None:
+    """Refuse what is neither a path nor, for the configuration, keys and values."""
+    if config is not None and not isinstance(config, str | Path | Mapping):
+        hint = "hand over the path of a file, or keys and values"
+        raise ConfigError(f"is {config!r:.60}, no configuration", where="Pipeline.open(config)", hint=hint)
+    if folder is not None and not isinstance(folder, str | Path):
+        hint = "hand over the path of the project's folder"
+        raise ConfigError(f"is {folder!r:.60}, not a path", where="Pipeline.open(folder=...)", hint=hint)
 
 
 def _check_observer(on_event: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.asked_words import AskedWords
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
 
     from kr_core.evidence.generated import GeneratedProse
     from kr_core.model import Finding, Passage, ResearchQuery
+    from kr_core.plugin_calls import PluginCalls
     from kr_core.project.project import LocalProject
     from kr_core.protocols import Renderer, Scorer
     from kr_core.research.lookup import LookupResult
 
+_WORD = re.compile(r"[\d_.+-]*[^\W\d_][\w.+-]*")
+"""A word of a question; a figure is the asker's own value, and two words side by side are not a term of a library."""
 _MISSING_MATTERS = 0.5
 """Up to this coverage, the answer starts with the words that the documentation does not have."""
 _NOT_ABOUT = 0.1
@@ -116,7 +120,7 @@ def _says_nothing_of(findings: Sequence[tuple[str, Finding]]) -> str:
     missing = [
         word
         for word in coverage.missing
-        if not any(word != other and word in other for other in coverage.missing)
+        if not any(word != other and word in other for other in coverage.missing) and _WORD.fullmatch(word)
     ]
     if not missing or coverage.coverage >= _MISSING_MATTERS or _is_pinned(findings):
         return ""
@@ -157,18 +161,21 @@ def _subject(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> s
 
 
 def score_of(
-    scorer: Scorer, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
+    scorer: PluginCalls[Scorer],
+    query: ResearchQuery,
+    findings: Sequence[tuple[str, Finding]],
+    draft: Draft,
 ) -> tuple[Score, list[str]]:
     """The score, and a note where the scorer failed."""
     try:
-        score = scorer.score(query, findings, draft)
+        score = scorer(lambda one: one.score(query, findings, draft))
         if not isinstance(score, Score):
             raise TypeError(f"returned {type(score).__name__}, not a Score")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything
-        reason = f"the scorer failed ({type(error).__name__}: {error})"
-        return Score(score=0, level="low", reasons=(reason,)), [f"scorer: {reason}"]
+        reason = f"the scorer failed ({scorer.fault(error)})"
+        return Score(score=0, level="low", reasons=(reason,)), [f"scorer {scorer.name}: {reason}"]
     return score, []
 
 
@@ -176,7 +183,7 @@ def is_sufficient(
     query: ResearchQuery,
     findings: Sequence[tuple[str, Finding]],
     wanted: int,
-    scorer: Callable[[], Scorer],
+    scorer: Callable[[], PluginCalls[Scorer]],
 ) -> bool:
     """Whether the chain of sources may stop: the findings are about the question, or reach the score asked for.
 
@@ -215,10 +222,10 @@ def report_of(
     )
 
 
-def rendered(renderer: Renderer, report: Report, notes: Sequence[str] = ()) -> RenderedReport:
+def rendered(renderer: PluginCalls[Renderer], report: Report, notes: Sequence[str] = ()) -> RenderedReport:
     """The report with its text and the notes on it; plain text, and one more note, where the renderer fails."""
     try:
-        text = renderer.render(report)
+        text = renderer(lambda one: one.render(report))
         if not isinstance(text, str) or not text.strip():
             raise TypeError("rendered nothing")
         return RenderedReport(report, printable(text), tuple(notes))
@@ -228,7 +235,7 @@ def rendered(renderer: Renderer, report: Report, notes: Sequence[str] = ()) -> R
         return RenderedReport(
             report,
             printable(plain(report)),
-            (*notes, f"renderer: {type(error).__name__}: {error}; plain text instead"),
+            (*notes, f"renderer {renderer.name}: {renderer.fault(error)}; plain text instead"),
         )
 
 

@@ -30,7 +30,7 @@ _MAY_BE_SECRET = re.compile(
 """What a text has that is worth a closer look, which takes longer than the rest of a request."""
 _CHOSEN = "the question names no library; of the project's direct dependencies {} fits best: name another with --framework"
 _TAKEN_OUT = "what looks like a secret was taken out of the question"
-_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question", "names")
+_QUERY_FIELDS = ("framework", "framework_version", "topic", "tags", "question", "names", "context")
 _MAX_NAMES = 20
 _KEYS = {
     "story_key",
@@ -41,9 +41,11 @@ _KEYS = {
     "config_overrides",
     "priority",
     "refresh",
+    "context",
 }
 _LESSONS_KEYS = {*_KEYS, "context_hints"}
 _HINTS = ("framework", "topic", "text")
+_INPUTS = ("required", "optional")
 
 
 class InvalidRequest(NamedTuple):
@@ -54,8 +56,25 @@ class InvalidRequest(NamedTuple):
     session_id: str
 
 
+def without_inputs(raw: Mapping[Any, Any]) -> tuple[Mapping[Any, Any], list[Fault]]:
+    """A request without the `inputs: {required, optional}` around its fields, and a fault for each field that is there twice."""
+    inputs = raw.get("inputs")
+    if not isinstance(inputs, Mapping):
+        return raw, []
+    fields = {key: value for key, value in raw.items() if key != "inputs"}
+    faults = []
+    rest = {key: value for key, value in inputs.items() if key not in _INPUTS}
+    for part in (*(inputs.get(name) for name in _INPUTS), rest):
+        if part is not None and not isinstance(part, Mapping):
+            faults.append(_fault("inputs", "`required` and `optional` must be mappings"))
+            continue
+        faults += [_fault(f"inputs.{key}", "is there twice") for key in part or {} if key in fields]
+        fields.update(part or {})
+    return fields, faults
+
+
 def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRequest:
-    """Read a request in the published form; a bare question with options is accepted too.
+    """Read a request in the published form, also in its `inputs`; a bare question with options is accepted too.
 
     Every required field is checked, so that all faults are reported at once. An invalid override is dropped and
     noted.
@@ -64,9 +83,10 @@ def from_mapping(raw: Any, project: LocalProject) -> ResearchRequest | InvalidRe
         return InvalidRequest(
             (_fault("request", "a request is a mapping with research_query and the other fields"),), "0-0", ""
         )
-    if "question" in raw and "research_query" not in raw:
+    raw, faults = without_inputs(raw)
+    if "question" in raw and "research_query" not in raw and not faults:
         return _from_person(raw, project)
-    faults = _unknown(raw, _KEYS)
+    faults += _unknown(raw, _KEYS)
     story_key, session_id = _text(raw.get("story_key")), _text(raw.get("session_id"))
     faults += _mode_faults(raw.get("mode"))
     faults += story_faults(story_key)
@@ -115,6 +135,8 @@ class QuestionOptions(NamedTuple):
     tags: Sequence[str] = ()
     names: Sequence[str] = ()
     """Names that the answer may hold (`httpx.Timeout`); they help to find it, and make no other question."""
+    context: str = ""
+    """What the asker works on; the library is taken from it if the question names none, and it goes nowhere else."""
     story_key: str | None = None
     session_id: str | None = None
     max_calls: Any = None
@@ -147,12 +169,12 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     if not faults:
         question = _without_secrets(question)
         if framework is None:
-            framework, searched = choose_framework(question, project)
+            framework, searched = _framework_of(question, given.context, project)
             faults += [] if framework else [_fault("framework", _unnamed(project))]
     faults += _option_faults(given)
     if faults or framework is None:
         return InvalidRequest(tuple(faults), story, session)
-    framework = framework.strip()
+    framework = _text(framework).strip()
     known = project.version_of(framework)
     topic, tags = topic_and_tags(question, framework)
     limits, notes = _overrides({name: getattr(given, name) for name in _LIMITS})
@@ -177,6 +199,16 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     )
 
 
+def _framework_of(question: str, context: str, project: LocalProject) -> tuple[str | None, tuple[str, ...]]:
+    """The library of a question: the one that it names, or its context, or the dependency that fits best, with the search."""
+    framework, searched = choose_framework(question, project)
+    if context and (framework is None or searched):
+        other, other_searched = choose_framework(f"{context[:MAX_QUESTION_LENGTH]}\n{question}", project)
+        if framework is None or not other_searched:
+            return other, other_searched
+    return framework, searched
+
+
 def _option_faults(given: QuestionOptions) -> list[Fault]:
     """What is wrong with the names that a question came with."""
     faults = []
@@ -187,8 +219,10 @@ def _option_faults(given: QuestionOptions) -> list[Fault]:
     ):
         if value is not None:
             faults += _name_faults(value, field)
-    for tag in given.tags:
-        faults += _name_faults(tag, "tags")
+    if isinstance(given.tags, str) or not isinstance(given.tags, Sequence):
+        faults.append(_fault("tags", "must be a list of tags"))
+    else:
+        faults += [fault for tag in given.tags for fault in _name_faults(tag, "tags")]
     return faults + _names_faults(given.names, "names")
 
 
@@ -220,7 +254,7 @@ def _without_secrets(text: str) -> str:
 
 def wants_lessons(raw: Any) -> TypeGuard[Mapping[str, Any]]:
     """Whether a request is one for lessons (L1)."""
-    return isinstance(raw, Mapping) and raw.get("mode") == LESSONS_MODE
+    return isinstance(raw, Mapping) and without_inputs(raw)[0].get("mode") == LESSONS_MODE
 
 
 def lessons_from_mapping(raw: Any) -> LessonsRequest | InvalidRequest:
@@ -229,13 +263,15 @@ def lessons_from_mapping(raw: Any) -> LessonsRequest | InvalidRequest:
         return InvalidRequest(
             (_fault("request", "a request is a mapping with lessons_inject and the other fields"),), "0-0", ""
         )
-    faults = _unknown(raw, _LESSONS_KEYS)
+    raw, faults = without_inputs(raw)
+    faults += _unknown(raw, _LESSONS_KEYS)
     if not wants_lessons(raw):
         faults.append(Fault(type="validation_error", field="mode", message="Invalid mode"))
     inner = raw.get("lessons_inject")
     values = inner if isinstance(inner, Mapping) else {}
     faults += _unknown(values, {"phase", "context_hints", "text"}, "lessons_inject.")
-    hints, notes = _hints(raw.get("context_hints"), values.get("context_hints"), values.get("text"))
+    text = values.get("text") or context_text(raw.get("context")) or None
+    hints, notes = _hints(raw.get("context_hints"), values.get("context_hints"), text)
     made = for_phase(values.get("phase"), _text(raw.get("story_key")), _text(raw.get("session_id")), **hints)
     if isinstance(made, InvalidRequest):
         return made._replace(faults=(*faults, *made.faults))
@@ -298,6 +334,7 @@ def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchReque
         several = options.get(key, ())
         options[key] = tuple(map(_text, several)) if isinstance(several, (list, tuple)) else (_text(several),)
     options["question"] = _text(raw["question"])
+    options["context"] = context_text(given.get("context"))
     options["refresh"] = options.get("refresh") is True
     if isinstance(overrides, Mapping):
         options |= {key: overrides[key] for key in _LIMITS if key in overrides}
@@ -305,6 +342,13 @@ def _from_person(raw: Mapping[Any, Any], project: LocalProject) -> ResearchReque
     if isinstance(made, InvalidRequest):
         return made._replace(faults=(*faults, *made.faults))
     return InvalidRequest(tuple(faults), made.story_key, made.session_id) if faults else made
+
+
+def context_text(value: Any) -> str:
+    """A context as text: of a mapping or a list, its values."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return " ".join(map(_text, value)) if isinstance(value, list) else _text(value)
 
 
 def _unnamed(project: LocalProject) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 _EXHAUSTED = "Research budget exhausted for story {}, continuing with available context"
-_MAX_WHEN_STALE = 30
-"""The score of a stale report that stands in, at most; out of 100."""
 
 
 class CompletedResearch(NamedTuple):
@@ -57,8 +55,10 @@ def hit(state: RunState, index_count: int, faults: Sequence[Fault]) -> Completed
     matched = state.lookup.matched
     assert matched is not None, "it is a hit"
     notes = state.lookup.notes
-    update = {"cache_hit": True, "index_updated": not faults, "index_count": index_count}
-    body = _of_kept(state).model_copy(update={**update, "degradation_notes": notes})
+    update: dict[str, Any] = {"cache_hit": True, "index_updated": not faults, "index_count": index_count}
+    kept = _of_kept(state)
+    update["degradation_notes"] = (*notes, *_decision_notes(state, kept))
+    body = kept.model_copy(update=update)
     result = _result(state, "cache-hit", body, faults)
     # what a plugin's fault came to is not shown again without asking the plugin
     files = () if notes else depends_on(state.lookup, matched.entry.path, state.components)
@@ -95,7 +95,17 @@ def chain_notes(state: RunState) -> list[str]:
         else:
             instead = "what was kept still holds" if state.lookup.state == "hit" else "using stale cache"
         notes.append(f"all_sources_unavailable: {instead}")
-    return notes
+    return [*notes, *_expired_note(state.lookup)]
+
+
+def _expired_note(found: LookupResult) -> list[str]:
+    """The name of a report on the same topic that is too old to serve, where there is one."""
+    matched = found.matched
+    if found.state != "miss" or matched is None or matched.tier == "tags" or not matched.exact:
+        return []
+    why = (found.match and found.match.warning) or "the look-up does not serve it"
+    name = matched.entry.id
+    return [f"a kept report matches and is not used: {name}: {why}; `kr cache show {name}` shows it"]
 
 
 def completed(state: RunState) -> CompletedResearch:
@@ -180,7 +190,9 @@ def _of_run(state: RunState) -> dict[str, Any]:
     """What every result after sources were asked says of the run."""
     return {
         "sources_consulted": tuple(entry.line for entry in _asked(state).consulted),
-        "degradation_notes": tuple(dict.fromkeys(state.notes)),
+        "degradation_notes": tuple(
+            dict.fromkeys((*state.notes, *_asked(state).hook_faults, *state.hook_faults))
+        ),
         "budget_remaining": state.budget.remaining,
         "index_count": state.write.index_count if state.write else _index_count(state),
     }
@@ -214,18 +226,31 @@ def stored(lookup_result: LookupResult, budget_remaining: int) -> Results:
 def _stale(state: RunState) -> tuple[Results, str]:
     """The body and the text where an earlier report stands in; it is marked, unless it only was to be refreshed."""
     lookup_result = state.lookup
-    body = _of_kept(state).model_copy(update=_of_run(state))
+    kept, of_run = _of_kept(state), _of_run(state)
+    of_run["degradation_notes"] += _decision_notes(state, kept)
+    body = kept.model_copy(update=of_run)
     if lookup_result.state == "hit":
         return body, lookup_result.report
+    from kr_core.research.stale_marks import MAX_WHEN_STALE
+
     marked = body.model_copy(
         update={
             "confidence": "low",
-            "score": min(body.score or 0, _MAX_WHEN_STALE),
+            "score": min(body.score or 0, MAX_WHEN_STALE),
             "reasons": ("a stale report", *body.reasons),
             "summary": f"{STALE_MARK}\n\n{body.summary}",
         }
     )
-    return marked, f"{STALE_MARK}\n\n{lookup_result.report}"
+    mark = f"{STALE_MARK}\n\n"
+    return marked, mark + lookup_result.report.replace(mark, "")
+
+
+def _decision_notes(state: RunState, kept: Results) -> tuple[str, ...]:
+    """A note on a kept answer that tells of a human's decision, where the record has none."""
+    from kr_core.research.decision_origin import decision_note
+
+    note = decision_note(state.components, state.lookup.report, state.lookup.evidence, kept.summary)
+    return (note,) if note else ()
 
 
 def _of_kept(state: RunState) -> Results:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kr_core.errors import StorageError
 from kr_core.research import results
 from kr_core.research.lookup import files_read
 from kr_core.research.memory_cache import stamps
 from kr_core.research.single_flight import SingleFlight
-from kr_core.research.state import (
-    RunState,
+from kr_core.research.stages import (
     compose,
     consult,
     keep,
@@ -19,8 +19,10 @@ from kr_core.research.state import (
     render,
     route,
     score,
+    stand_in,
     write_fault,
 )
+from kr_core.research.state import RunState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
     from kr_core.research.results import CompletedResearch
     from kr_core.research.single_flight import FlightResult
 
-STAGES = (lookup, route, consult, compose, score, render, keep)
-"""All of research, in order; only `consult` waits for the outside."""
+_NOT_CHECKED: dict[str, object] = {"audit_probability": None, "audited": False}
 
 
 class ResearchRun:
@@ -126,8 +127,8 @@ class ResearchRun:
             runner = self._state.runner
             with suppress(Exception):  # a journal that fails now; the error at hand says more
                 if isinstance(error, Exception):
-                    nothing = {"entry": None, "confidence": None, "score": None}
-                    runner.emit("run.finished", {"status": "failure", **nothing})
+                    nothing = {"entry": None, "confidence": None, "score": None, "topic": ""}
+                    runner.emit("run.finished", {"status": "failure", **nothing, **_NOT_CHECKED})
                 else:
                     runner.emit("run.cancelled", {})
                 runner.settle()
@@ -143,12 +144,29 @@ class ResearchRun:
                 "entry": result.results.cache_entry_id,
                 "confidence": result.results.confidence,
                 "score": result.results.score,
+                "topic": self._state.request.query.topic,
+                **self._draw(answer),
             },
         )
         if wait:
             runner.settle()
         self._flight.leave(answer)
         return answer
+
+    def _draw(self, answer: CompletedResearch) -> dict[str, object]:
+        """Whether a human is to check the answer: some of those that are new and `high`."""
+        found, components = answer.result.results, self._state.components
+        new = found.cache_entry_id is not None and not found.cache_hit and found.confidence == "high"
+        if not (new and components.config.settings.audit):
+            return _NOT_CHECKED
+        from kr_core.verdicts.judged import RESEARCH
+
+        try:
+            learned = components.verdicts.read()
+        except StorageError:  # the answer does not depend on it
+            return _NOT_CHECKED
+        probability, drawn = learned.draw(RESEARCH, self._state.request.query.topic, self._state.runner.id)
+        return {"audit_probability": probability, "audited": drawn}
 
     # -- hits, and the answers of other callers ----------------------------------------------------------
 
@@ -234,7 +252,7 @@ def _last_stages(state: RunState) -> tuple[Callable[[RunState], None], ...]:
     """With passages a report is made; without, an earlier report stands in, or a skeleton is kept."""
     if state.findings:
         return (compose, score, render, keep)
-    return () if state.lookup.serves_when_stale else (render, keep)
+    return (stand_in,) if state.lookup.serves_when_stale else (render, keep)
 
 
 def _question_of(request: ResearchRequest) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The same question, asked by several callers at once, is researched by one of them (R16).
 
-A question to agents has its turns by the same means (`kr_core/ask/workflow.py`).
+A question to agents has its turns by the same means (`turn`).
 
 Within a process the others wait for the first and are handed its answer; across processes they wait for its lock, a
 byte of `.kr/flights` that the system gives back when its holder is killed, and then find its report in the knowledge
@@ -14,6 +14,7 @@ import json
 import os
 import threading
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +25,7 @@ from kr_core.knowledge.wording import wording
 from kr_core.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from kr_core.model import ResearchRequest
@@ -212,6 +213,28 @@ def _same(request: ResearchRequest) -> list[object]:
         else sorted(content_words(query.question)),
         request.refresh,
     ]
+
+
+@asynccontextmanager
+async def turn(one: tuple[str, str], state_folder: Path) -> AsyncIterator[bool]:
+    """Be the only one, of this process and of all others, who asks a question; say whether others had to be waited for.
+
+    Args:
+        one: the question, by feature and id.
+        state_folder: the project's `.kr/`; where it is not there, only this process is looked at.
+    """
+    flight = SingleFlight(one, state_folder, None)
+    waited = False
+    try:
+        while True:
+            theirs = flight.enter()
+            if flight.leads:
+                break
+            waited = True
+            await flight.wait(theirs)
+        yield waited
+    finally:
+        flight.leave()
 
 
 def _lock(here: _Folder, folder: str, byte: int) -> bool:

@@ -14,6 +14,7 @@ from kr_core.errors import ConfigError
 from kr_core.model import Finding, Outcome, SourceConsulted
 from kr_core.net.reasons import MAX_REASON_LENGTH, said, short
 from kr_core.net.source_context import ConsultationContext
+from kr_core.plugin_calls import package_of
 from kr_core.protocols import Limited
 from kr_core.research.outcomes import outcome_of, timeout
 from kr_core.terminal_text import cleaned, printable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _MAX_SECONDS = 600.0
 """No call may take longer, whatever its source suggests."""
+_BLOCKED_SECONDS = 0.5
+"""So long after its limit the event loop is back, unless a source keeps it."""
 _CACHED_SECONDS = 86_400.0
 _CACHED_OUTCOMES = frozenset({Outcome.ok, Outcome.empty})
 """An answer, and that there is none; a failure is neither."""
@@ -74,6 +77,8 @@ class ChainResult(NamedTuple):
     """The budget left a source unasked before there was a sufficient answer."""
     run_timeout: bool
     """The limit of the whole run passed."""
+    hook_faults: tuple[str, ...] = ()
+    """Which hooks failed."""
 
     @property
     def findings(self) -> NamedFindings:
@@ -151,6 +156,7 @@ class SourceChain:
         self._run = run
         self._rules = rules
         self._notes: list[str] = []
+        self._hook_faults: list[str] = []
         self._budget_cut = False
         self._unasked: dict[str, list[str]] = {}
         """External sources that nobody configured and that no request reached, by why."""
@@ -197,7 +203,12 @@ class SourceChain:
         if self._outside.failure:
             self._notes.append(f"answers of sources are not remembered: {self._outside.failure}")
         return ChainResult(
-            tuple(consulted), tuple(self._notes), done, self._budget_cut and not done, late and not done
+            tuple(consulted),
+            tuple(self._notes),
+            done,
+            self._budget_cut and not done,
+            late and not done,
+            tuple(self._hook_faults),
         )
 
     def _with_fallback(self, consulted: Sequence[SourceResult]) -> Iterator[SourceSlot]:
@@ -240,7 +251,7 @@ class SourceChain:
                 raise
             failed = Finding(outcome=Outcome.unavailable, reason=said(error), reached=False)
             return self._ended(slot.name, failed), False
-        query = await self._components.hooks.before_consult(self._query, slot.name, self._notes)
+        query = await self._components.hooks.before_consult(self._query, slot.name, self._hook_faults)
         answers = None
         if external:
             query = self._leaving(slot, query)
@@ -277,7 +288,7 @@ class SourceChain:
         """A finding with its passages as plugins leave them; empty where they leave none."""
         try:
             passages = await self._components.hooks.passages_found(
-                self._query, slot.name, finding.passages, self._notes
+                self._query, slot.name, finding.passages, self._hook_faults
             )
         except asyncio.CancelledError:
             self._cancelled(slot.name)
@@ -338,6 +349,11 @@ class SourceChain:
         except asyncio.CancelledError as error:  # the run itself is cancelled: the call goes with it
             cancelled = error
         elapsed, dropped = loop.time() - started, not task.done()
+        if elapsed > seconds + _BLOCKED_SECONDS:
+            self._notes.append(
+                f"{name}: took {elapsed:.3g} s; its limit is {seconds:.3g} s. Code that does not await holds up the event loop: "
+                "call it with `asyncio.to_thread`"
+            )
         if dropped:
             cancelled = await self._drop(task, name) or cancelled
         cancelled = await context.close() or cancelled
@@ -347,7 +363,8 @@ class SourceChain:
         if dropped:
             late = Finding(outcome=Outcome.timeout, reason=timeout(seconds), reached=context.reached)
             return late, True, context.tried
-        finding = outcome_of(task, context, elapsed, self._query.question, external=external)
+        package = package_of(source)
+        finding = outcome_of(task, context, elapsed, self._query.question, package, external=external)
         return finding, False, context.tried
 
     async def _drop(self, task: asyncio.Task[Any], name: str) -> BaseException | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kr_core.model import Draft, Finding, ResearchQuery, ResearchResult
     from kr_core.research.container import Container
 
-__all__ = ["Synthesis", "synthesise"]
+__all__ = ["EarlierAnswer", "Synthesis", "synthesise"]
 
 MAX_TOKENS = 32_000
 """Of one run, prompts and replies of both tries together."""
@@ -34,6 +34,8 @@ _BYTES = 3
 """Of UTF-8 that are a token at the least, in English prose and code as in Chinese; models differ, this errs on the safe side."""
 _PERSONA_BYTES = 12_000
 """The longest persona of BMAD has half of it; the passages matter more."""
+_EARLIER_BYTES = 4_000
+"""Of the answer of a stale report."""
 _BESIDE = 200
 """Bytes of a passage's heading, without title, and of what joins it."""
 _MIN_BYTES = 500
@@ -49,6 +51,13 @@ _SCHEMA: dict[str, Any] = {
     "required": ["summary", "details"],
     "additionalProperties": False,
 }
+
+
+class EarlierAnswer(NamedTuple):
+    """The answer of a stale report that new research replaces, and why it is stale."""
+
+    text: str
+    reason: str
 
 
 class Synthesis(NamedTuple):
@@ -79,6 +88,7 @@ async def synthesise(
     found: Sequence[tuple[str, Finding]],
     seconds: float,
     emit: Callable[[str, dict[str, Any]], None],
+    earlier: EarlierAnswer | None = None,
 ) -> Synthesis:
     """Have the configured agent write from what was found.
 
@@ -88,6 +98,7 @@ async def synthesise(
         found: what the named sources found, the passages in the order in which the report numbers them.
         seconds: how long the run may still take.
         emit: says what happens.
+        earlier: the answer that this one replaces. The agent reads it, but cannot cite it.
 
     Raises:
         ConfigError: the agent's plugin is wrongly configured, or not trusted.
@@ -103,7 +114,7 @@ async def synthesise(
     persona = _cut(who, _PERSONA_BYTES)
     notes += [f"the persona was shortened to {_PERSONA_BYTES:,} bytes"] if persona != who else []
     system = render(folders, "prompts/synthesis-system.md.j2", persona=persona)
-    prompt = _prompt(folders, query, found, system)
+    prompt = _prompt(folders, query, found, system, earlier)
     if prompt is None:
         notes.append(f"{name}: no passage fits into its limit of tokens; composed by rule")
         return Synthesis(None, None, tuple(notes))
@@ -134,7 +145,11 @@ async def synthesise(
 
 
 def _prompt(
-    folders: tuple[Path, ...], query: ResearchQuery, found: Sequence[tuple[str, Finding]], system: str
+    folders: tuple[Path, ...],
+    query: ResearchQuery,
+    found: Sequence[tuple[str, Finding]],
+    system: str,
+    earlier: EarlierAnswer | None,
 ) -> str | None:
     """The question and the passages, numbered from 1 in order, as many as the limit allows; None if it allows none.
 
@@ -149,6 +164,8 @@ def _prompt(
             framework=query.framework,
             version=query.framework_version,
             passages=passages,
+            earlier=fenced(_cut(earlier.text, _EARLIER_BYTES)) if earlier else "",
+            why_stale=quoted(earlier.reason) if earlier else "",
         )
 
     left = (MAX_TOKENS - 3 * _REPLY_TOKENS) * _BYTES // 2 - _size(system) - _size(rendered(()))

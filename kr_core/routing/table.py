@@ -1,6 +1,6 @@
 """The rules in force: who answers a question, and how sure an answer must be.
 
-Each of a rule's settings (agent, threshold, always_escalate, escalation) holds for a topic where no rule before it has that setting
+Each of a rule's settings (agent, threshold, always_escalate, certified, escalation) holds for a topic where no rule before it has that setting
 for it; rules that override come before all others. So the list is read from the top. KR refuses a rule that can never apply, since
 rules before it with the same pattern, or one that has all its topics, take its settings; `kr route --explain` shows what else decides.
 A rule's examples decide nothing, and may stand anywhere.
@@ -19,8 +19,8 @@ from kr_core.routing.topic_classifier import Proposer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kr_core.model.limits import Limits
     from kr_core.model.questions import Question
+    from kr_core.model.time_limits import TimeLimits
 
 __all__ = ["UNKNOWN_TOPIC", "PlacedRule", "Table"]
 
@@ -51,15 +51,21 @@ class Table:
         rules: the rules, in the order in which they were written.
         agents: the roster by name, in order.
         default_threshold: the confidence that an answer needs if neither the topic nor the agent sets one.
+        only_agent: who is asked where nothing else decides; None for a human.
 
     Raises:
         ConfigError: a rule names an unknown agent, sets nothing, or can never apply; with its file and line.
     """
 
     def __init__(
-        self, rules: Sequence[PlacedRule], agents: Mapping[str, AgentProfile], default_threshold: int
+        self,
+        rules: Sequence[PlacedRule],
+        agents: Mapping[str, AgentProfile],
+        default_threshold: int,
+        only_agent: str | None = None,
     ) -> None:
         self.agents = agents
+        self._only_agent = only_agent
         self.default_threshold = default_threshold
         # rules that override come first, and the order is kept
         self.rules = tuple(sorted(rules, key=lambda placed: not placed.rule.override))
@@ -95,7 +101,11 @@ class Table:
         )
 
     def unknown(self, question: Question) -> Route:
-        """The route of a question without a rule or target: to a human, with a proposed topic."""
+        """The route of a question without a rule or target: to the only agent, or to a human with a proposed topic."""
+        if self._only_agent is not None:
+            return self.routed(
+                folded(question.topic), self._only_agent, "the only agent that is configured, without rules"
+            )
         route = self.routed(folded(question.topic), HUMAN, UNKNOWN_TOPIC)
         proposed = self._proposer.propose(f"{question.topic} {question.text}")
         return route.model_copy(update={"proposed_topic": proposed})
@@ -118,6 +128,7 @@ class Table:
             threshold=threshold,
             threshold_reason=why if escalating is None else f"rule {escalating.told}",
             always_escalate=escalating is not None,
+            certified=self._certified(topic),
         )
 
     def threshold(self, topic: str, agent: str | None) -> tuple[int, str]:
@@ -130,7 +141,11 @@ class Table:
             return profile.threshold, f"agent {profile.name}"
         return self.default_threshold, "default"
 
-    def limits(self, topic: str) -> Limits | None:
+    def is_topics_own(self, topic: str) -> bool:
+        """Whether a rule sets the threshold of a topic: no map of confidences makes that easier to pass."""
+        return any(placed.rule.threshold is not None for placed in self._matching(folded(topic)))
+
+    def limits(self, topic: str) -> TimeLimits | None:
         """The rules' escalation settings for a topic; None if there are none."""
         matching = (placed.rule.escalation for placed in self._matching(folded(topic)))
         return next((limits for limits in matching if limits is not None), None)
@@ -172,6 +187,11 @@ class Table:
     def _escalating(self, topic: str) -> PlacedRule | None:
         """The rule that sends every answer of a topic to a human."""
         return next((placed for placed in self._matching(folded(topic)) if placed.rule.always_escalate), None)
+
+    def _certified(self, topic: str) -> int | None:
+        """The percentage that must be proven for a topic."""
+        asked = (placed.rule.certified for placed in self._matching(topic))
+        return next((percent for percent in asked if percent is not None), None)
 
     def _matching(self, topic: str) -> Iterator[PlacedRule]:
         return (self.rules[number] for number in self._patterns.matching(topic))
@@ -218,7 +238,7 @@ def _refuse_idle(placed: PlacedRule, before: Sequence[PlacedRule]) -> None:
         raise ConfigError(
             f"the rule for `{rule.topic}` says nothing",
             where=placed.where,
-            hint="add `agent`, `threshold`, `always_escalate` or `escalation`",
+            hint="add `agent`, `threshold`, `always_escalate`, `certified` or `escalation`",
         )
     by = [next((one for one in before if name in _set_by(one.rule)), None) for name in settings]
     if not by or None in by:
@@ -242,6 +262,7 @@ def _set_by(rule: RoutingRule) -> list[str]:
         "agent": rule.agent is not None,
         "threshold": rule.threshold is not None,
         "always_escalate": rule.always_escalate,
+        "certified": rule.certified is not None,
         "escalation": rule.escalation is not None,
     }
     return [name for name, there in given.items() if there]

@@ -122,6 +122,8 @@ class _Resolver:
         self.passages: dict[int, IndexedPassage] = {}
         self.entries: dict[str, list[NameEntry]] = {}
         self.kind: QuestionKind = parsed.kind
+        is_whether = parsed.kind == "yes_no" and "default" in parsed.kinds
+        self.value_asked = is_whether or parsed.kind in {"default", "options"}
         self.text = parsed.asking
         self.whole = parsed.text
         self.names = frozenset(names)
@@ -227,6 +229,8 @@ class _Resolver:
             return False
         if self.kind in {"difference", "replacement"}:
             return not each.entry.parameter or not owners or self._is_compared(each, meant)
+        if self._holds_subject(each, meant):
+            return False
         if each.identifier in owners:  # `timeout` in `Client`
             return False
         is_aside = (
@@ -235,6 +239,24 @@ class _Resolver:
             and not each.entry.parameter
         )
         return not is_aside or len(meant) == 1
+
+    def _holds_subject(self, each: Resolved, meant: Sequence[Resolved]) -> bool:
+        """Whether the question asks about a method of a class and names the class beside it: `SpecifierSet contains()`."""
+        own = {name.rpartition(".")[2] for name in (each.entry.name, self._passage(each.entry).symbol or "")}
+        return not each.entry.parameter and any(
+            other.identifier.role == "subject"
+            and other.identifier.form in {"call", "code", "snake"}
+            and "." not in other.identifier.name
+            and not other.entry.parameter
+            and other.entry.name.rpartition(".")[0].rpartition(".")[2] in own
+            and self._is_same_owner(other.entry, each.entry)
+            for other in meant
+        )
+
+    def _is_same_owner(self, member: NameEntry, owner: NameEntry) -> bool:
+        """Whether a name is a member of a class, by any of the class's names."""
+        of = member.name.rpartition(".")[0]
+        return of == owner.name or of == self._passage(owner).symbol
 
     def _is_compared(self, each: Resolved, meant: Sequence[Resolved]) -> bool:
         """Whether the question compares a parameter with another of the same callable."""
@@ -252,7 +274,7 @@ class _Resolver:
             name: each.identifier for each in meant if not each.entry.parameter
             for name in (each.entry.name, self._passage(each.entry).symbol or "")
         }  # fmt: skip
-        is_value = self.kind in {"default", "options"} and not owners
+        is_value = self.value_asked and not owners
         found = []
         words = list(dict.fromkeys(_WORD.findall(self.text)))[:_MOST_WORDS]
         for word in words if takers and self.kind != "error" else ():
@@ -264,7 +286,7 @@ class _Resolver:
                 continue
             entries = [each for each in self._named(word) if each.parameter == word and each.name in takers]
             entry = _highest(entries)
-            if entry is not None:
+            if entry is not None and not (self.kind == "how_to" and self._passage(entry).data.get("needed")):
                 taker = takers[entry.name]
                 role = taker.role if is_value else "context"
                 if role == "subject":
@@ -369,7 +391,8 @@ class _Resolver:
             owner = each.entry.name.rpartition(".")[0]
             met = shared[owner] + shared[each.entry.name]
             return (
-                each.level, self._owner_named(each.entry), met, each.entry.standing + 0.3 * each.entry.own
+                each.level, self._owner_named(each.entry), self._is_builtin(each.entry.name), met,
+                each.entry.standing + 0.3 * each.entry.own,
             )  # fmt: skip
 
         most = max(map(worth, found))
@@ -378,6 +401,10 @@ class _Resolver:
             base for each in best if len(best) > 1 for base in self._bases(each.name.split(".")[:-1] or [""])
         }
         return max(best, key=lambda each: (each.name.split(".")[-2:][0] in bases, -len(each.name), each.name))
+
+    def _is_builtin(self, name: str) -> bool:
+        """Whether a name of the standard library needs no import: `open`, which is defined in `io`."""
+        return self.is_python and name.removeprefix("io.") in BUILTIN_NAMES
 
     def _owner_named(self, entry: NameEntry) -> int:
         """How much of a name's owner the question says."""
@@ -408,9 +435,13 @@ class _Resolver:
                 found = [each for name in self._takes(entry)[rule] for each in owned.get(name, ())]
                 if found:
                     return _highest(found), other
-        if not self._stands_alone(one, others, symbol):
+        if not self._stands_alone(one, others, symbol) and not self._is_spelled_better(one, entries, symbol):
             return None, None
-        return max(entries, key=lambda each: (self._taker_named(each), each.standing), default=None), None
+
+        def worth(each: NameEntry) -> tuple[float, ...]:
+            return (self._taker_named(each), self._is_builtin(each.name), each.standing)
+
+        return max(entries, key=worth, default=None), None
 
     def _stands_alone(
         self, one: Identifier, others: dict[Identifier, NameEntry], symbol: NameEntry | None
@@ -423,6 +454,14 @@ class _Resolver:
         if one.form == "weak" and self.kind != "options":
             return False
         return symbol is None or one.form == "keyword"
+
+    def _is_spelled_better(
+        self, one: Identifier, entries: Sequence[NameEntry], symbol: NameEntry | None
+    ) -> bool:
+        """Whether a documented parameter is spelled as the question spells it, and the symbol has no documentation."""
+        if symbol is None or symbol.standing >= _PLAIN_WORTH or one.role != "subject" or one.form != "snake":
+            return False
+        return any(each.parameter == one.name and each.standing >= _PLAIN_WORTH for each in entries)
 
     def _takes(self, symbol: NameEntry) -> tuple[Sequence[str], ...]:
         """The names by which a symbol may be the taker of a parameter, as `_takers` orders them."""

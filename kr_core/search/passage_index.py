@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import tempfile
 import unicodedata
@@ -106,6 +107,7 @@ class PassageIndex:
             raise sqlite3.DatabaseError("an index of another format")
         self.size = int(self.meta["size"])
         self._postings: dict[str, list[tuple[int, str]]] = {}
+        self._priors: dict[int, float] = {}
 
     def close(self) -> None:
         """Close the file."""
@@ -135,7 +137,9 @@ class PassageIndex:
 
     def priors(self) -> dict[int, float]:
         """The prior of each passage."""
-        return dict(self._connection.execute("select id, prior from passages"))
+        if not self._priors:
+            self._priors = dict(self._connection.execute("select id, prior from passages"))
+        return self._priors
 
     def bm25(self, query: Sequence[str]) -> dict[int, float]:
         """The BM25 score of each passage that contains any of the words; larger is better."""
@@ -166,6 +170,17 @@ class PassageIndex:
         rows = self._connection.execute(
             "select name, parameter, own, standing, passage from names where word = ? limit ?",
             (word.lower(), _MOST_NAMED),
+        )
+        return [
+            NameEntry(str(name), str(parameter), bool(own), float(standing), int(passage))
+            for name, parameter, own, standing, passage in rows
+        ]
+
+    def affixed(self, part: str) -> list[NameEntry]:
+        """The public names, parameters aside, whose last part begins or ends with a part."""
+        rows = self._connection.execute(
+            "select name, parameter, own, standing, passage from names where parameter = '' and (substr(word, 1, ?) = ? or substr(word, ?) = ?) limit ?",
+            (len(part), part.lower(), -len(part), part.lower(), _MOST_NAMED),
         )
         return [
             NameEntry(str(name), str(parameter), bool(own), float(standing), int(passage))
@@ -207,6 +222,25 @@ class PassageIndex:
             (symbol,),
         ).fetchall()
         return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def members_of(self, symbol: str, most: int) -> list[Hit]:
+        """The passages about the methods and attributes of a class."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where symbol > ? and symbol < ? and parameter is null limit ?",
+            (f"{symbol}.", f"{symbol}/", most),
+        ).fetchall()
+        hits = [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+        return [hit for hit in hits if "." not in (hit.passage.symbol or "")[len(symbol) + 1 :]]
+
+    def subclasses_of(self, name: str, most: int) -> list[Hit]:
+        """The passages about the classes whose definition names a class as a base."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where kind = 'symbol' and text like ? limit ?",
+            (f"class %({'%'}{name}%", most),
+        ).fetchall()
+        base = re.compile(rf"class \w+(?:\[[^\]]*\])?\([^)]*(?<!\w){re.escape(name)}(?!\w)")
+        hits = [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+        return [hit for hit in hits if base.match(hit.passage.text)]
 
     def with_code(self, identifiers: Sequence[str], limit: int = 30) -> list[Hit]:
         """Passages whose code examples contain all of the identifiers, the most specific first."""

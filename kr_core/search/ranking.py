@@ -18,7 +18,7 @@ from kr_core.search.weights import TUNED, Weights
 from kr_core.text import STOP_WORDS, split_identifier, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kr_core.search.passage_index import Hit, IndexedPassage, PassageIndex
     from kr_core.search.terms import Term
@@ -30,8 +30,8 @@ _TELLING = 0.2
 """A parameter that says so much of the question is named with its symbol."""
 _SORTED_OUT = 20
 """So many places are sorted out; nobody is shown more."""
-_TWIN = 0.6
-"""Two texts that share so many of their words are near copies."""
+_TWIN = 0.75
+"""Two texts that share this part of their telling words are near copies."""
 _ELSEWHERE = 0.35
 """What a passage outside the modules that the question names still counts."""
 _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
@@ -42,8 +42,16 @@ _MENTIONED = 1.15
 """What a member or parameter counts more of what the question mentions."""
 _OTHER_VERSION = 0.3
 """What a passage still counts whose heading names other versions than the question."""
+_MOST_MEMBERS = 1_000
+_BY_MEANING = 0.3
+"""What it counts that the first sentence of a member is near the question in meaning."""
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
+
+
+_CANDIDATES_OF_PART = 25
+_OF_PART = 0.45
+"""How much of one part of a question the passage covers that is shown for it."""
 
 
 class RankedPassage(NamedTuple):
@@ -87,10 +95,19 @@ class Focus(NamedTuple):
     """Symbols that the question mentions: their members and parameters count more."""
     versions: Sequence[str] = ()
     """Versions that the question names; a passage about others counts less."""
+    parts: Sequence[str] = ()
+    """The words of each thing that the question asks for, where it asks for several."""
     by_meaning: bool = False
     """Whether passages count more whose first sentence is near the question in meaning."""
 
+    former: Collection[str] = ()
+    """Words of the question that may name a module for former versions; what lies in another one counts less."""
 
+
+_ASKED_FOR = 1.6
+"""What it counts that a passage lies in a module for former versions which the question names."""
+_FORMER = frozenset({"v1", "legacy", "_legacy", "compat", "_compat", "deprecated", "_deprecated"})
+"""What modules are called that hold what a library offers in the place of its present names."""
 _NOWHERE = Focus()
 
 
@@ -114,57 +131,109 @@ def rank(
     pins: dict[int, Pin] = {}
     for pin in focus.pins:
         pins.setdefault(pin.passage, pin)
-    total = sum(term.weight for term in terms) or 1.0
     held = _held(index, terms, weights)
     bm25 = index.bm25(
         [root for term in terms for root in term.alike if term.alike[root] == 1.0 and " " not in root]
     )
-    top = max(bm25.values(), default=0.0) or 1.0
-    best = _likely(held, bm25, index.priors(), total, weights)
+    search = _Search(index, terms, held, bm25, focus, weights)
+    best = search.likely(_CANDIDATES)
     best += [number for number in pins if number not in best]
-    errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
-    ranked = [
-        _ranked(
-            hit,
-            terms,
-            _gained(held.get(hit.id, {}), terms, pins.get(hit.id)),
-            weights.bm25 * bm25.get(hit.id, 0.0) / top,
-            focus,
-            weights,
-            errors_asked=errors_asked,
-        )
-        for hit in index.get(best)
-    ]
-    if focus.by_meaning:
-        ranked = _near(ranked, terms, weights)
-    pairs = _pairs(terms)
-    ranked = _supported([_paired(found, pairs, weights) for found in ranked], weights)
+    parts = [] if any(pin.first for pin in pins.values()) else _best_of_parts(search)
+    best += [number for number in parts if number not in best]
     placed = {
-        number: _named_by(pins.get(number), found, terms) for number, found in zip(best, ranked, strict=True)
+        number: _named_by(pins.get(number), found, terms)
+        for number, found in zip(best, search.ranked(best, pins), strict=True)
     }
-    first = [placed.pop(number) for number, pin in pins.items() if pin.first]
-    rest = sorted(placed.values(), key=lambda found: (-found.score, found.passage.title))
-    return _diverse(rest, first)[:limit]
+    first = [placed[number] for number, pin in pins.items() if pin.first]
+    rest = [found for number, found in placed.items() if number not in pins or not pins[number].first]
+    rest.sort(key=lambda found: (-found.score, found.passage.title))
+    return _with_parts(_diverse(rest, first), [placed[number] for number in parts], len(first))[:limit]
 
 
-def _likely(
-    held: dict[int, dict[int, tuple[float, float]]],
-    bm25: dict[int, float],
-    priors: dict[int, float],
-    total: float,
-    weights: Weights,
-) -> list[int]:
-    """The passages that are worth a closer look, by what they hold and how likely users are to ask for them."""
-    top = max(bm25.values(), default=0.0) or 1.0
-    rough = {
-        number: (
-            sum(gain for gain, _likeness in gains.values()) / total
-            + weights.bm25 * bm25.get(number, 0.0) / top
-        )
-        * priors[number] ** weights.prior
-        for number, gains in held.items()
-    }
-    return sorted(rough, key=lambda number: -rough[number])[:_CANDIDATES]
+class _Search(NamedTuple):
+    """The words of a question, and what the passages hold of them."""
+
+    passages: PassageIndex
+    terms: Sequence[Term]
+    held: dict[int, dict[int, tuple[float, float]]]
+    bm25: dict[int, float]
+    focus: Focus
+    weights: Weights
+
+    def likely(self, most: int) -> list[int]:
+        """The passages that are worth a closer look, by what they hold and how likely users are to ask for them."""
+        total = sum(term.weight for term in self.terms) or 1.0
+        top = max(self.bm25.values(), default=0.0) or 1.0
+        priors = self.passages.priors()
+        rough = {
+            number: (
+                sum(gain for gain, _likeness in gains.values()) / total
+                + self.weights.bm25 * self.bm25.get(number, 0.0) / top
+            )
+            * priors[number] ** self.weights.prior
+            for number, gains in self.held.items()
+        }
+        return sorted(rough, key=lambda number: -rough[number])[:most]
+
+    def ranked(self, numbers: Sequence[int], pins: Mapping[int, Pin]) -> list[RankedPassage]:
+        """Some passages with their ranks, in the order of their numbers."""
+        terms, weights = self.terms, self.weights
+        top = max(self.bm25.values(), default=0.0) or 1.0
+        errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
+        ranked = [
+            _ranked(
+                hit,
+                terms,
+                _gained(self.held.get(hit.id, {}), terms, pins.get(hit.id)),
+                weights.bm25 * self.bm25.get(hit.id, 0.0) / top,
+                self.focus,
+                weights,
+                errors_asked=errors_asked,
+            )
+            for hit in self.passages.get(numbers)
+        ]
+        if self.focus.by_meaning:
+            ranked = _near(ranked, terms, weights)
+        pairs = _pairs(terms)
+        return _supported([_paired(found, pairs, weights) for found in ranked], weights)
+
+    def of_part(self, part: str) -> _Search:
+        """The same for the words of one part of the question."""
+        roots = frozenset(map(stem, words(part)))
+        places = [
+            place for place, term in enumerate(self.terms)
+            if all(stem(word) in roots for word in words(term.word))
+        ]  # fmt: skip
+        held = {
+            number: said
+            for number, gains in self.held.items()
+            if (said := {new: gains[old] for new, old in enumerate(places) if old in gains})
+        }
+        return self._replace(terms=[self.terms[place] for place in places], held=held, bm25={})
+
+
+def _best_of_parts(search: _Search) -> list[int]:
+    """The passage that says most of each part of a question that asks for several things."""
+    found: dict[int, None] = {}
+    for part in search.focus.parts:
+        of_part = search.of_part(part)
+        numbers = of_part.likely(_CANDIDATES_OF_PART)
+        ranked = of_part.ranked(numbers, {})
+        best = max(zip(numbers, ranked, strict=True), key=lambda pair: pair[1].score, default=None)
+        if best is not None and best[1].coverage >= _OF_PART:
+            found[best[0]] = None
+    return list(found)
+
+
+def _with_parts(
+    ranked: list[RankedPassage], parts: Sequence[RankedPassage], named: int
+) -> list[RankedPassage]:
+    """The passages with the best of each part of the question right behind the first."""
+    kept = ranked[: max(named, 1)]
+    shown = {id(found.passage) for found in kept}
+    beside = [found for found in parts if id(found.passage) not in shown]
+    shown |= {id(found.passage) for found in beside}
+    return [*kept, *beside, *(found for found in ranked[len(kept) :] if id(found.passage) not in shown)]
 
 
 def _gained(
@@ -190,6 +259,31 @@ def _named_by(pin: Pin | None, found: RankedPassage, terms: Sequence[Term]) -> R
     return found._replace(coverage=found.coverage if terms else 1.0, named=pin.symbol)
 
 
+def ranked_members(
+    index: PassageIndex, terms: Sequence[Term], symbol: str
+) -> list[tuple[float, IndexedPassage]]:
+    """The public methods and attributes of a class, each with the share of the question that it says, best first.
+
+    Where two say as much, the nearer in meaning comes first.
+    """
+    from kr_core.search.first_sentences import nearness
+
+    found = [
+        hit for hit in index.members_of(symbol, _MOST_MEMBERS)
+        if not (hit.passage.symbol or "").rpartition(".")[2].startswith("_")
+    ]  # fmt: skip
+    asked = [term.word for term in terms if " " not in term.word]
+    cosines = nearness(asked, [hit.passage.lead for hit in found])
+    shares = _shares(found, terms, symbol)
+    return sorted(
+        (
+            (share + _BY_MEANING * max(0.0, cosine), hit.passage)
+            for (share, hit), cosine in zip(shares, cosines, strict=True)
+        ),
+        key=lambda pair: (-pair[0], -pair[1].prior, pair[1].title),
+    )
+
+
 def telling_parameters(
     index: PassageIndex, terms: Sequence[Term], symbol: str, limit: int = 2
 ) -> list[IndexedPassage]:
@@ -197,13 +291,28 @@ def telling_parameters(
 
     A symbol with twenty parameters is half an answer; the other half is which of them to pass.
     """
+    best = described_parameters(index, terms, symbol)[:limit]
+    return [passage for share, passage in best if share >= _TELLING]
+
+
+def described_parameters(
+    index: PassageIndex, terms: Sequence[Term], symbol: str
+) -> list[tuple[float, IndexedPassage]]:
+    """The parameters of a symbol, each with the share of the question that it says, best first."""
+    scored = [(share, hit.passage) for share, hit in _shares(index.parameters_of(symbol), terms, symbol)]
+    return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator[tuple[float, Hit]]:
+    """How much of the question each part of a symbol says, by its own name and documentation."""
     name = _parts(symbol.rpartition(".")[2])
     total = sum(term.weight for term in terms) or 1.0
-    scored = []
-    for hit in index.parameters_of(symbol):
-        said = _parts(hit.passage.parameter or "") - name
-        lead = {stem(word) for word in words(hit.passage.lead)} - name
-        body = {stem(word) for word in words(hit.passage.data.get("doc", ""))} - name
+    for hit in hits:
+        passage = hit.passage
+        said = _parts(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
+        lead = {stem(word) for word in words(passage.lead)} - name
+        told = passage.data.get("doc", "") if passage.parameter else passage.text[:_NEAR_TOP]
+        body = {stem(word) for word in words(told)} - name
         gained = sum(
             term.weight * max(
                 (likeness * (1.0 if root in said else 0.8 if root in lead else 0.5 if root in body else 0.0) for root, likeness in term.alike.items()),
@@ -211,9 +320,7 @@ def telling_parameters(
             )
             for term in terms
         )  # fmt: skip
-        scored.append((gained / total, hit.passage))
-    best = sorted(scored, key=lambda pair: -pair[0])[:limit]
-    return [passage for share, passage in best if share >= _TELLING]
+        yield gained / total, hit
 
 
 def _near(ranked: list[RankedPassage], terms: Sequence[Term], weights: Weights) -> list[RankedPassage]:
@@ -348,7 +455,7 @@ def _are_twins(one: IndexedPassage, other: IndexedPassage) -> bool:
         return False
     if one.symbol.rpartition(".")[2] != other.symbol.rpartition(".")[2]:
         return False
-    ours, theirs = set(words(one.lead)), set(words(other.lead))
+    ours, theirs = (set(words(each.lead)) - STOP_WORDS for each in (one, other))
     larger = max(len(ours), len(theirs))
     return larger == 0 or len(ours & theirs) >= _TWIN * larger
 
@@ -390,6 +497,9 @@ def _place(passage: IndexedPassage, focus: Focus) -> float:
     owners = {symbol, *passage.data.get("also", ())} if passage.parameter else {symbol.rpartition(".")[0]}
     if not owners.isdisjoint(focus.near):
         counts *= _MENTIONED
+    former = _FORMER.intersection(symbol.split(".")[1:-1])
+    if former:
+        counts *= _ELSEWHERE if former.isdisjoint(focus.former) else _ASKED_FOR
     return counts * _OTHER_VERSION if is_about_other_versions(passage, focus.versions) else counts
 
 

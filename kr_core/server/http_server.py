@@ -6,9 +6,8 @@ import signal
 import socket
 from typing import TYPE_CHECKING
 
-import uvicorn
-
 from kr_core.errors import ConfigError
+from kr_core.server.connection_limits import ConnectionLimits, LimitedServer
 
 if TYPE_CHECKING:
     from kr_core.server.access import Application
@@ -17,8 +16,7 @@ __all__ = ["ListeningSocket"]
 
 _BACKLOG = 256
 _HIGHEST_PORT = 65_535
-_LAST_SECONDS = 1
-"""So long calls may take at the end before they are cancelled."""
+_USUAL = ConnectionLimits()
 
 
 class ListeningSocket:
@@ -44,19 +42,16 @@ class ListeningSocket:
             return f"http://{socket.gethostname()}:{self.port}"
         return self.url
 
-    async def serve(self, application: Application) -> None:
-        """Serve until SIGTERM or Ctrl-C; what is under way is then cancelled."""
+    async def serve(self, application: Application, limits: ConnectionLimits = _USUAL) -> None:
+        """Serve until SIGTERM or Ctrl-C; what is under way is then cancelled.
+
+        Args:
+            application: what is served.
+            limits: of its connections.
+        """
         # uvicorn sends itself again the signal that has ended it; of SIGTERM enough was heard then
         signal.signal(signal.SIGTERM, lambda _number, _frame: None)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                application,
-                log_config=None,
-                access_log=False,
-                ws="none",
-                timeout_graceful_shutdown=_LAST_SECONDS,
-            )
-        )
+        server = LimitedServer(application, limits)
         try:
             await server.serve(sockets=[self._bound])
         finally:

@@ -13,90 +13,58 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.speckit.lines import FileLine, key, lines_of, plain, section
+from kr_core.speckit.markers import OpenField, marker_questions, open_fields
+from kr_core.speckit.spec_question import BEGINS, SpecQuestion, topic_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["CLARIFICATIONS", "SpecQuestion", "answers_in", "questions_in"]
+__all__ = ["CLARIFICATIONS", "SpecFile", "SpecQuestion", "answers_in", "questions_in", "read", "unanswered"]
 
 CLARIFICATIONS = "Clarifications"
-_MARK = re.compile(
-    r"\[NEEDS CLARIFICATION\s*[:–—-]\s*+((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*+\])++|(?<=\s))\]",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]|\n(?![ \t\r]*\n)){1,2000}?(?<!`)\1(?!`)")
-"""Code within a paragraph: a marker in it is talked about."""
-_BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
-_FIELD = re.compile(r"\s*+(?:[-*+]\s++)?\*\*([^*]+?):?\*\*\s*+:?\s*+(.*)$")
-_PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
-_UNFILLED = re.compile(
-    r"^\[?\s*(?:e\.g\.|NEEDS CLARIFICATION)|[\[(]NEEDS CLARIFICATION\b|[:,–—-]\s*NEEDS CLARIFICATION\W*$",
-    re.IGNORECASE,
-)
-"""A field's value that is open: an example of the template, or the mark at its beginning, in brackets, or after a dash at its
-end. In a sentence it is talked about.
-"""
-_REQUIREMENT = re.compile(r"[A-Z]{2,}-\d+")
-_IN_BRACKETS = re.compile(r"[\[(]NEEDS CLARIFICATION[\])]", re.IGNORECASE)
-_CHECKBOX = re.compile(r"\s*[-*+]\s+\[[ xX]\]")
 _ANSWERED = re.compile(
     r"\s*+[-*+]\s++Q:(?:(?P<q>.*?)→\s*+A:\s*+(?P<a>.*)|(?P<q2>.*?)->\s*+A:\s*+(?P<a2>.*))$"
 )
 """With spec-kit's arrow, or one that was typed; what KR writes has the former only once."""
-_SAMPLES = {"question", "specific question", "question text", "specific question needed", "..."}
-"""What stands in a marker where spec-kit explains markers."""
-
-_BEGINS = re.compile(
-    r"""\s*+(?:
-        \#{1,6}\s*+(?:Question|Q)\s*+\[?(?P<n1>\d{1,9})?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+(?:[:.–—-]\s*+(?P<topic>.*))?$
-        |\*\*(?:Question|Q)\s*+\[?(?P<n2>\d{1,9})?\]?(?:\s*+(?:of|/)\s*+\d+)?\s*+:?\*\*\s*+:?\s*+(?P<text>.*)$
-        |Q(?P<n3>\d{1,9})?:\s++(?P<plain>(?>.*?\?).*)$
-    )""",
-    re.VERBOSE,
-)
-"""`## Question 1: Topic`, `**Question:** text`, `**Q2**: text`, `Q3: text?`."""
-_MAX_SAID = 5_000
-"""Characters of the lines around a question; all those in one long line would have all of it."""
 _TABLE = re.compile(r"\s*+(?:\|\s*+)?\**+Option\**+\s*+\|", re.IGNORECASE)
 _RULE = re.compile(r"(?=[\s:|]*+-)[\s:|-]*+$")
 _NAMED = re.compile(r"\s*+\*\*(?P<name>[^*]+?):?\*\*\s*+:?\s*+(?P<value>.*)$")
 _OPEN_CHOICE = re.compile(r"_*\[.*\]_*|[_\s.…]*|<.*>")
 
 
-class SpecQuestion(NamedTuple):
-    """A question in a file."""
+class SpecFile(NamedTuple):
+    """What a file asks, and what it answers itself."""
 
-    line: int
-    text: str
-    topic: str
-    """The headings that it stands under, or what its own says: `Requirements/Functional Requirements`."""
-    context: str
-    number: int | None = None
-    """Of a block, as it is replied to (`Q2: A`)."""
-    options: tuple[tuple[str, str], ...] = ()
-    """Letter and answer."""
-    custom: str = ""
-    """What spec-kit calls an answer that is none of them: `Custom` or nothing."""
-
-    @property
-    def key(self) -> str:
-        """What tells it from others."""
-        return key(self.text)
+    asked: list[SpecQuestion]
+    """All questions in order, also those with an answer and those that the file has twice."""
+    answers: dict[str, str]
+    """Those under `## Clarifications`, by the keys of their questions."""
+    open_fields: list[OpenField]
+    """What looks open, and is not one of the questions."""
 
 
-def questions_in(text: str) -> list[SpecQuestion]:
-    """The questions of a file, in order, each once; those with a choice or an answer in the file are left out."""
+def read(text: str) -> SpecFile:
+    """Read a file; a block whose choice is made asks nothing."""
     lines = lines_of(text)
-    answered = answers_in(text)
     there = section(lines, CLARIFICATIONS)
     if there is not None:
         blank = [line._replace(text="", level=0) for line in lines[slice(*there)]]
         lines = [*lines[: there[0]], *blank, *lines[there[1] :]]
-    about = _about(lines)
     blocks, within = _blocks(lines)
     rest = [line._replace(text="") if line.number in within else line for line in lines]
-    found = sorted([*blocks, *_marks(rest, about), *_bare(rest, about)], key=lambda one: one.line)
-    return list({one.key: one for one in reversed(found) if one.key not in answered}.values())[::-1]
+    marked = marker_questions(rest, _about(lines))
+    asked = sorted([*blocks, *marked], key=lambda one: one.line)
+    return SpecFile(asked, answers_in(text), open_fields(rest, marked))
+
+
+def questions_in(text: str) -> list[SpecQuestion]:
+    """The questions of a file, in order, each once; those with a choice or an answer in the file are left out."""
+    return unanswered(read(text))
+
+
+def unanswered(file: SpecFile) -> list[SpecQuestion]:
+    """The questions of a file that has no answer to them, each once."""
+    return list({one.key: one for one in reversed(file.asked) if one.key not in file.answers}.values())[::-1]
 
 
 def answers_in(text: str) -> dict[str, str]:
@@ -109,58 +77,6 @@ def answers_in(text: str) -> dict[str, str]:
         for match in matches
         if match is not None
     }
-
-
-# -- markers and fields -------------------------------------------------------------------------------------
-
-
-def _marks(lines: Sequence[FileLine], about: str) -> Iterator[SpecQuestion]:
-    whole = "\n".join(line.text for line in lines)
-    code = [found.span() for found in _CODE.finditer(whole)]
-    ends = [found.start() for found in re.finditer(r"\n", whole)]
-    for match in _MARK.finditer(whole):
-        before = bisect_left(code, match.span()) - 1
-        if before >= 0 and match.end() < code[before][1]:
-            continue
-        line = lines[bisect_left(ends, match.start())]
-        text = plain(match[1])
-        if text.casefold() in _SAMPLES:
-            continue
-        last = bisect_left(ends, match.end())
-        yield SpecQuestion(
-            line.number, text, _topic(line), _context(about, line, lines[line.number - 1 : last + 1])
-        )
-
-
-def _bare(lines: Sequence[FileLine], about: str) -> Iterator[SpecQuestion]:
-    for line in lines:
-        if not _BARE.search(line.text) or _MARK.search(line.text) or _CHECKBOX.match(line.text) or line.level:
-            continue
-        context = _context(about, line, [line])
-        field = _FIELD.match(line.text) or _PLAIN_FIELD.match(line.text)
-        if field and _UNFILLED.search(field[2]) and not _REQUIREMENT.match(plain(field[1])):
-            name = plain(field[1])
-            hint = plain(_BARE.sub("", field[2])).replace("()", "").strip(" []:,–—-")
-            hint = re.sub(r"(?:,|(?<!\s))\s*+\bor$", "", hint)
-            hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
-            asked = f"{name}: what should it be?" + (f" ({hint})" if hint else "")
-            yield SpecQuestion(line.number, asked, f"technical/{name.replace('/', ' ')}", context)
-        elif _IN_BRACKETS.search(_CODE.sub("", line.text)):
-            said = plain(_BARE.sub("...", line.text.strip().lstrip("-*+ ")))
-            yield SpecQuestion(
-                line.number, f"What should stand for the dots in: {said}", _topic(line), context
-            )
-
-
-def _topic(line: FileLine) -> str:
-    titles = (title.replace("/", " ") for title in line.path)
-    return "/".join(title for title in titles if not _BEGINS.match(f"# {title}"))
-
-
-def _context(about: str, line: FileLine, said: Sequence[FileLine]) -> str:
-    where = f"Section: {' / '.join(line.path)}" if line.path else ""
-    text = "\n".join(one.text for one in said).strip()[:_MAX_SAID]
-    return "\n\n".join(part for part in (about, where, text) if part)
 
 
 def _about(lines: Sequence[FileLine]) -> str:
@@ -190,7 +106,7 @@ def _blocks(lines: Sequence[FileLine]) -> tuple[list[SpecQuestion], set[int]]:
 
 
 def _begins(line: FileLine) -> bool:
-    match = _BEGINS.match(line.text)
+    match = BEGINS.match(line.text)
     if match is None:
         return False
     heading = line.level > 0
@@ -259,7 +175,7 @@ def _is_table(lines: Sequence[FileLine], number: int) -> bool:
 
 def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQuestion | None:
     """A block's question; its text is empty where it has its choice, and None where it asks nothing."""
-    beginning = _BEGINS.match(lines[0].text)
+    beginning = BEGINS.match(lines[0].text)
     named = _named(lines[: len(lines) if table is None else table])
     text = _asks(lines[:table], beginning, named)
     if (table is None and beginning is None) or not text or (text.startswith("[") and text.endswith("]")):
@@ -271,7 +187,7 @@ def _block(lines: Sequence[FileLine], table: int | None, place: int) -> SpecQues
     return SpecQuestion(
         line=lines[0].number,
         text="" if _is_chosen(_named(lines).get("your choice")) else text,
-        topic=(plain(beginning["topic"] or "") if beginning else "") or _topic(lines[0]),
+        topic=(plain(beginning["topic"] or "") if beginning else "") or topic_of(lines[0]),
         context=_field_context(named),
         number=_number(beginning, place),
         options=options,

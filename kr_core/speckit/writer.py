@@ -1,4 +1,4 @@
-"""Answers in spec-kit's own form, and nothing else of the file changed."""
+"""Answers in spec-kit's own form: a bullet each, and in the place of the marker; nothing else of the file changes."""
 
 from __future__ import annotations
 
@@ -6,46 +6,98 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.speckit.lines import FileLine, closed_end, key, lines_of, section
-from kr_core.speckit.parser import CLARIFICATIONS, answers_in
+from kr_core.speckit.parser import CLARIFICATIONS, read
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kr_core.speckit.parser import SpecQuestion
+    from kr_core.speckit.parser import SpecFile, SpecQuestion
+    from kr_core.speckit.spec_question import MarkerPlace
 
 __all__ = ["LONGEST", "replied", "with_answers"]
 
 LONGEST = 1000
 """Characters of an answer in a bullet."""
 _MARK = re.compile(r"\[NEEDS CLARIFICATION", re.IGNORECASE)
+_MARKED = re.compile(r"\bNEEDS CLARIFICATION\b", re.IGNORECASE)
+_ITEM = re.compile(r"\s*+(?:(?:[-*+>]|\d{1,9}[.)])\s++)*+")
+"""What begins a line, and is followed by what may be a block of its own."""
+_BLOCK = re.compile(
+    r"\A(?P<number>\d{1,9}(?=[.)](?:\s|$)))?(?(number)|(?=[#>|]|`{3}|~{3}|[-+*](?:\s|$)|(?:[-=*_]\s*+){2,}+$))"
+)
+"""Where a backslash makes an answer text that would begin a heading, a list, a table, code or a line across the page."""
 _OVERVIEWS = {"overview", "summary", "context", "introduction", "background"}
 
 
 def with_answers(text: str, answers: Iterable[tuple[str, str]], day: dt.date) -> str:
-    """The file with answers under `## Clarifications`, in the day's session; those that it has already are left out.
+    """The file with answers under `## Clarifications`, in the day's session, and in place of the markers that they answer.
 
-    The section is made where `clarify` makes it: after the file's overview, or before its first section.
+    What has a bullet already gets no other one. Where a bullet of the file answers a marker, its answer takes the marker's place,
+    as `specify` has it: `plan` stops on what is marked. The section is made where `clarify` makes it: after the file's overview,
+    or before its first section.
 
     Args:
         text: the file's, with its line ends and its byte order mark, if any.
         answers: question and answer.
         day: of the session.
     """
-    there = answers_in(text)
-    missing = {key(question): _bullet(question, answer) for question, answer in answers}
-    bullets = [bullet for one, bullet in missing.items() if one not in there]
-    if not bullets:
-        return text
+    file = read(text)
+    given = {key(question): (question, answer) for question, answer in answers}
+    bullets = [_bullet(*both) for one, both in given.items() if one not in file.answers]
+    whole = {one: answer for one, (_, answer) in given.items()}
+    filled = _filled(text, file, {**file.answers, **whole})
+    return _with_bullets(filled, bullets, f"Session {day.isoformat()}") if bullets else filled
+
+
+def _with_bullets(text: str, bullets: list[str], session: str) -> str:
     lines = lines_of(text)
     ends = "\r\n" if "\r\n" in text else "\n"
-    position, added = _place(lines, closed_end(text), f"Session {day.isoformat()}", bullets)
+    position, added = _place(lines, closed_end(text), session, bullets)
     before = "".join(line.raw for line in lines[:position])
     after = "".join(line.raw for line in lines[position:])
     if before and not before.endswith("\n"):
         before += ends
     return before + "".join(f"{line}{ends}" for line in added) + after
+
+
+def _filled(text: str, file: SpecFile, answers: Mapping[str, str]) -> str:
+    """The file with answers in place of markers.
+
+    A question that quotes the other markers of its line would become another one by their answers, so its line waits for it.
+    """
+    waiting = {
+        one.place.line for one in file.asked if one.place and not one.by_itself and one.key not in answers
+    }
+    raw = [line.raw for line in lines_of(text)]
+    for one in reversed([one for one in file.asked if one.place is not None]):
+        answer = answers.get(one.key)
+        if one.place is None or answer is None or waiting & {one.place.line, one.place.last_line}:
+            continue
+        if not _MARKED.search(answer) and answer.strip():
+            _replace(raw, one.place, _one_line(answer))
+    return "".join(raw)
+
+
+def _replace(raw: list[str], place: MarkerPlace, answer: str) -> None:
+    """Put an answer in the place of a marker; the lines that it goes over become one."""
+    mark = "\ufeff" if place.line == 0 and raw[0].startswith("\ufeff") else ""
+    line = raw[place.line].removeprefix("\ufeff") if mark else raw[place.line]
+    rest = raw[place.last_line][place.end :] if place.last_line > place.line else line[place.end :]
+    before = line[: place.column]
+    raw[place.line : place.last_line + 1] = [f"{mark}{before}{_within(answer, before)}{rest}"]
+
+
+def _within(answer: str, before: str) -> str:
+    """An answer as a part of a line: it begins no heading, list, table or code."""
+    if answer.count("`") % 2:
+        answer = answer.replace("`", "'")
+    if before.lstrip().startswith("|"):
+        answer = answer.replace("|", "\\|")
+    if _ITEM.fullmatch(before):
+        answer = _BLOCK.sub(lambda found: f"{found[0]}\\", answer, count=1)
+    return answer
 
 
 def _place(lines: Sequence[FileLine], limit: int, session: str, bullets: list[str]) -> tuple[int, list[str]]:

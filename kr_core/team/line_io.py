@@ -22,19 +22,34 @@ class OverlongLine(NamedTuple):
     size: int
 
 
-def lines(descriptor: int, wake: int) -> Iterator[bytes | OverlongLine]:
+def lines(
+    descriptor: int, wake: int, patience: Callable[[], float | None] = lambda: None
+) -> Iterator[bytes | OverlongLine | None]:
     """The lines off a descriptor, without their ends (LF or CRLF), as they come; also a last one without an end.
 
     Args:
         descriptor: read until its end.
         wake: another one; once something can be read of it, the lines are at their end too.
+        patience: says how many seconds the next line may take, each time that one is waited for; then None comes in its place,
+            once for each time. None: as long as it takes.
 
     Raises:
         OSError: it cannot be read.
     """
     parts: list[bytes] = []
     size = 0
-    while wake not in select.select([descriptor, wake], [], [])[0] and (chunk := os.read(descriptor, _CHUNK)):
+    while True:
+        seconds = patience()
+        ready = select.select([descriptor, wake], [], [], seconds)[0]
+        if wake in ready:
+            break
+        if not ready or seconds == 0:  # also where what comes never ends a line
+            yield None
+        if not ready:
+            continue
+        chunk = os.read(descriptor, _CHUNK)
+        if not chunk:
+            break
         *ended, rest = chunk.split(b"\n")
         for end in ended:
             yield _line(parts, end, size + len(end))

@@ -1,4 +1,4 @@
-"""The messages of a team, one a line: `NAME: {json}`, a bare name, or a JSON object that names itself in `msg_type`."""
+"""The messages of a team: `NAME: {json}`, a bare name, or a JSON object that names itself in `msg_type`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ KNOWN = (RESEARCH_REQUEST, ROSTER, SHUTDOWN_REQUEST, STATUS_REQUEST)
 
 _NAME_KEYS = ("msg_type", "type")
 _NAMED = re.compile(r"(?P<name>\w{1,64})[ \t]*(?::(?P<body>.*))?", re.DOTALL)
+_JSON_WORDS = {"true", "false", "null"}
 _WITHOUT_BODY = {SHUTDOWN_REQUEST, STATUS_REQUEST}
 
 
@@ -35,7 +36,7 @@ class TeamMessage(NamedTuple):
 
 
 def read(line: str) -> TeamMessage | Fault:
-    """Read one line; a fault says why it is no message."""
+    """Read a message, of one line or of several; a fault says why it is none."""
     text = line.strip()
     if text.startswith("{"):
         body = _parsed(text)
@@ -52,6 +53,52 @@ def read(line: str) -> TeamMessage | Fault:
         return TeamMessage(name)
     body = _parsed((named["body"] or "").strip())
     return body if isinstance(body, Fault) else TeamMessage(name, body)
+
+
+def body_of(line: str) -> str | None:
+    """The JSON with which the first line of a message begins, to be gone on with; None where there is none."""
+    text = line.strip()
+    if text.startswith("{"):
+        return text
+    named = _NAMED.fullmatch(text)
+    if named is None or named["body"] is None or named["name"] in _WITHOUT_BODY:
+        return None
+    body = named["body"].strip()
+    return body if body[:1] in {"", "{", "["} else None
+
+
+def may_go_on(line: str) -> bool:
+    """Whether the first line of a message has the name of one that is known, or none yet."""
+    named = _NAMED.fullmatch(line.strip())
+    return named is None or named["name"] in KNOWN
+
+
+def is_named(line: str, *, inside: bool = False) -> bool:
+    """Whether a line has a name at its beginning, as a message has: one that is known, or one with JSON or nothing behind it.
+
+    A key of YAML or of an object without quotes has a value behind it, and mostly an indentation.
+
+    Args:
+        line: to look at.
+        inside: whether a message without its end comes before, which may have such keys: another name must be in capitals.
+    """
+    text = line.strip()
+    if text.startswith(KNOWN) and not inside:
+        return True
+    named = _NAMED.fullmatch(text)
+    if named is None or named["name"] in KNOWN:
+        return named is not None
+    if line[:1].isspace() or not named["name"].isidentifier() or named["name"] in _JSON_WORDS:
+        return False
+    if inside and not named["name"].isupper():
+        return False
+    return named["body"] is None or named["body"].strip()[:1] in {"{", "["}
+
+
+def has_no_body(line: str) -> bool:
+    """Whether a line is a message that is its name alone, so that it may as well be a line of a text."""
+    named = _NAMED.fullmatch(line.strip())
+    return named is not None and named["name"] in _WITHOUT_BODY
 
 
 def written(name: str, body: Mapping[str, Any]) -> str:

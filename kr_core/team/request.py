@@ -15,11 +15,11 @@ MAX_QUERIES = 100
 _MAX_NAME_LENGTH = 200
 _MAX_NAMED = 5
 """Unknown fields in a note."""
-_FIELDS = ("story_key", "requesting_agent", "request_id", "queries")
+_FIELDS = ("story_key", "requesting_agent", "request_id", "queries", "context")
 _ENVELOPE = ("session_id", "msg_type", "type")
 """What a team may write around any of its messages; nothing follows from it."""
 _NEEDED = ("framework", "framework_version", "topic", "tags")
-_QUERY_FIELDS = ("query", *_NEEDED, "priority")
+_QUERY_FIELDS = ("query", *_NEEDED, "priority", "context")
 _RANKS = {"high": 0, "medium": 1, "normal": 1, "low": 2}
 _NORMAL = 1
 
@@ -80,7 +80,7 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> TeamRequest:
         {"request_id": number} if "request_id" in body and _is_id(number) else {},
         tuple(
             TeamQuery(_text_of(item)) if faults
-            else _query(item, f"queries[{place}]", story, read_request, session_id, ignored)
+            else _query(item, f"queries[{place}]", story, read_request, session_id, ignored, body.get("context"))
             for place, item in enumerate(items)
         ),
         tuple(faults),
@@ -93,7 +93,13 @@ def refused(fault: Fault) -> TeamRequest:
 
 
 def _query(
-    item: Any, place: str, story: Any, read_request: ReadRequest, session_id: str, notes: tuple[str, ...]
+    item: Any,
+    place: str,
+    story: Any,
+    read_request: ReadRequest,
+    session_id: str,
+    notes: tuple[str, ...],
+    context: Any,
 ) -> TeamQuery:
     if not isinstance(item, Mapping):
         return TeamQuery("", faults=(_fault(place, "must be an object with query and framework"),))
@@ -107,7 +113,10 @@ def _query(
     else:
         if "framework_version" in given:
             given["version"] = given.pop("framework_version")
-        made = read_request({**whose, **given, "question": item.get("query")})
+        said = requests.context_text(
+            [requests.context_text(context), requests.context_text(item.get("context"))]
+        )
+        made = read_request({**whose, **given, "question": item.get("query"), "context": said})
     if isinstance(made, requests.InvalidRequest):
         return TeamQuery(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
     priority = item.get("priority")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.aio import release_threads
 from kr_core.model import Fault, new_id
 from kr_core.research.budget import RunBudget
+from kr_core.review import is_doubtful, reviewed
 from kr_core.team import request as reading
 from kr_core.team.background import BackgroundWork
 from kr_core.team.queue import QueuedQuery, QueuedRequest, WorkQueue
@@ -150,7 +151,7 @@ class Resident:
         self, query: TeamQuery, request: ResearchRequest, looked: TeamLookup
     ) -> dict[str, Any] | None:
         answer = self._pipeline.recall(request)
-        if answer is not None:
+        if answer is not None and not is_doubtful(self._pipeline.config, answer.result):
             looked.hits += 1
             looked.calls_left[request.story_key] = answer.result.results.budget_remaining
             return told(query, answer.result)
@@ -253,7 +254,8 @@ class Resident:
     async def _research(self, work: QueuedQuery) -> None:
         story = work.request.story_key
         try:
-            result = (await self._pipeline.aresearch(work.request)).result
+            answer = await self._pipeline.aresearch(work.request)
+            result = (await reviewed(self._pipeline, work.request, answer)).result
         except asyncio.CancelledError:  # by `abandon` or `_drop`: nobody else has the task
             self._refuse(work, _ABANDONED)
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -14,6 +15,7 @@ from kr_core.errors import RequestError
 from kr_core.escalation.render import shown
 from kr_core.model import Outcome
 from kr_core.model.questions import Answer, EscalationRequest, HumanResponse, Question
+from kr_core.plugin_calls import OverdueError, call_within
 from kr_core.protocols import Ephemeral, HumanReply, Notice, OpenCase, PollResult, UnparsedReply
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.faults import FaultyTransport, NetworkFault
@@ -22,7 +24,7 @@ from kr_core.testing.service import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import context_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from pathlib import Path
 
     import httpx
@@ -33,6 +35,8 @@ Result = TypeVar("Result")
 
 _LIMIT_SECONDS = 30.0
 """For one call."""
+_BLOCKED_SECONDS = 2.0
+"""How long after its limit a call is left behind that does not await."""
 _AT_ONCE = 5
 _STEERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]|\x1b\\]|\x1b\\[2J")
 _FAULT_SECONDS = 5.0
@@ -79,8 +83,8 @@ class EscalationContract(ServiceContract):
 
     def test_a_case_is_shown_whole(self, project: Path) -> None:
         """A person sees the question, the tentative answer, its doubts and how to reply; `open` returns where."""
-        sink, case = self.build(project), _case()
-        self._opened(project, sink, case)
+        channel, case = self.build(project), _case()
+        self._opened(project, channel, case)
         self._sees(
             project,
             "E7@2",
@@ -93,30 +97,30 @@ class EscalationContract(ServiceContract):
 
     def test_cases_of_all_kinds_are_shown(self, project: Path) -> None:
         """The channel shows cases without an answer, with several answers, and with choices."""
-        sink = self.build(project)
+        channel = self.build(project)
         answer = _answer("Use Postgres.")
         for case, words in (
             (_case("E1", answer=None), "/kr correct E1@2"),
             (_case("E2", answer=None, alternatives=(_answer("Use Redis."), answer)), "Use Postgres."),
             (_case("E3", question=Question(text="Which?", choices=("Etcd", "Consul"))), "Consul"),
         ):
-            self._opened(project, sink, case)
+            self._opened(project, channel, case)
             self._sees(project, words)
 
     def test_a_new_revision_is_shown(self, project: Path) -> None:
         """When the agent answers again, a person sees the new answer under its own number."""
-        sink = self.build(project)
-        self._opened(project, sink, _case())
-        self._opened(project, sink, _case(revision=3, answer=_answer("Use Redis Cluster.")))
+        channel = self.build(project)
+        self._opened(project, channel, _case())
+        self._opened(project, channel, _case(revision=3, answer=_answer("Use Redis Cluster.")))
         self._sees(project, "E7@3", "Use Redis Cluster.")
 
     def test_several_at_once_are_shown(self, project: Path) -> None:
         """The channel shows many cases at the same time."""
-        sink = self.build(project)
+        channel = self.build(project)
         cases = [_case(f"E{number}") for number in range(1, _AT_ONCE + 1)]
 
         async def together() -> list[Any]:
-            tried = (self._call(project, partial(sink.open, case)) for case in cases)
+            tried = (self._call(project, partial(channel.open, case)) for case in cases)
             return await asyncio.gather(*tried, return_exceptions=True)
 
         wrong = [place for place in _run(together()) if not isinstance(place, str)]
@@ -129,12 +133,12 @@ class EscalationContract(ServiceContract):
         text = _hostile(kind)
         answer = _answer(text, rationale=text, uncertainty_reasons=(text,))
         case = _case(question=Question(text=text, topic=text, context=text), answer=answer, reason=text)
-        sink = self.build(project)
-        self._opened(project, sink, case)
-        self._acknowledged(project, sink, case, _ENDED)
+        channel = self.build(project)
+        self._opened(project, channel, case)
+        self._acknowledged(project, channel, case, _ENDED)
         seen = self.seen(project)
         assert EVALUATED not in seen, (
-            f"the sink evaluated `7191 * 7193`, which stood in a case ({kind}); it is data: never format, template or run it"
+            f"the channel evaluated `7191 * 7193`, which stood in a case ({kind}); it is data: never format, template or run it"
         )
         steers = _STEERS.search(seen)
         assert steers is None, (
@@ -146,10 +150,10 @@ class EscalationContract(ServiceContract):
 
     def test_nobody_has_replied(self, project: Path) -> None:
         """Without replies `poll` returns none, and does not wait for one."""
-        sink, case = self.build(project), _case()
-        assert not self._polled(project, sink, [])
-        place = self._opened(project, sink, case)
-        assert not self._polled(project, sink, [_shown(case, place)]), (
+        channel, case = self.build(project), _case()
+        assert not self._polled(project, channel, [])
+        place = self._opened(project, channel, case)
+        assert not self._polled(project, channel, [_shown(case, place)]), (
             "`poll` brought a reply that nobody has given"
         )
 
@@ -157,10 +161,10 @@ class EscalationContract(ServiceContract):
         """A command that a person writes at the case comes back with its meaning and a unique id."""
         if not self.replies:
             return
-        sink, case = self.build(project), _case()
-        shown = [_shown(case, self._opened(project, sink, case))]
+        channel, case = self.build(project), _case()
+        shown = [_shown(case, self._opened(project, channel, case))]
         self.answer(project, case, "Hello,\n\n/kr correct E7@2 Use Postgres.")
-        reply = self._one(self._polled(project, sink, shown))
+        reply = self._one(self._polled(project, channel, shown))
         meant = (reply.escalation_id, reply.response.action, reply.response.content, reply.response.revision)
         assert meant == ("E7", "correct", "Use Postgres.", 2), (
             f"`/kr correct E7@2 Use Postgres.` was read as {meant}; read replies with kr_core.toolkit.read_replies"
@@ -176,10 +180,10 @@ class EscalationContract(ServiceContract):
         """Text that only mentions confirming, quotes and code decide nothing."""
         if not self.replies:
             return
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
         self.answer(project, case, text)
-        brought = self._polled(project, sink, [_shown(case, place)])
+        brought = self._polled(project, channel, [_shown(case, place)])
         found = [reply for reply in brought if isinstance(reply, HumanReply)]
         assert not found, (
             f"{text!r} was taken for `{found[0].response.action}`; read replies with kr_core.toolkit.read_replies"
@@ -190,31 +194,32 @@ class EscalationContract(ServiceContract):
         """A hostile reply does not keep `poll` from returning the replies of others."""
         if not self.replies or kind == "command":  # that one is a reply
             return
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
         self.answer(project, case, _hostile(kind))
         self.answer(project, case, "/kr choose E7@2 B")
-        brought = self._polled(project, sink, [_shown(case, place)])
+        brought = self._polled(project, channel, [_shown(case, place)])
         found = [reply.response.action for reply in brought if isinstance(reply, HumanReply)]
         assert found == ["choose"], (
-            f"beside a hostile text ({kind}) the reply `/kr choose E7@2 B` came as {found}"
+            f"beside a hostile text ({kind}) the reply `/kr choose E7@2 B` came as {found}; give `read_replies` the text of each "
+            "person's message alone: a quote or a fence that one leaves open would swallow the next"
         )
 
     def test_what_was_understood_is_said(self, project: Path) -> None:
         """The channel tells a person what happened to a reply."""
-        sink, case = self.build(project), _case()
-        self._opened(project, sink, case)
-        self._acknowledged(project, sink, case, _ENDED)
+        channel, case = self.build(project), _case()
+        self._opened(project, channel, case)
+        self._acknowledged(project, channel, case, _ENDED)
         self._sees(project, "E7 is answered, by ada (confirm)")
 
     def test_a_late_reply_is_brought(self, project: Path) -> None:
         """A reply to a decided case comes back like any other, so that KR can tell its author."""
         if not self.replies:
             return
-        sink, case = self.build(project), _case()
-        decided = _shown(case, self._opened(project, sink, case))._replace(waits=False)
+        channel, case = self.build(project), _case()
+        decided = _shown(case, self._opened(project, channel, case))._replace(waits=False)
         self.answer(project, case, "/kr confirm E7@2")
-        brought = [type(reply).__name__ for reply in self._polled(project, sink, [decided])]
+        brought = [type(reply).__name__ for reply in self._polled(project, channel, [decided])]
         assert brought == ["HumanReply"], (
             f"for a reply to a case that waits no longer `poll` brought {brought}; it is a reply, which KR refuses with the "
             "reason: give `read_replies` the ids of those that do not wait as `closed`"
@@ -224,10 +229,10 @@ class EscalationContract(ServiceContract):
         """With an earlier mark, `poll` returns new replies, even in another process; the rest is unchanged."""
         if not self.replies:
             return
-        sink, case = self.build(project), _case()
-        shown = [_shown(case, self._opened(project, sink, case))]
+        channel, case = self.build(project), _case()
+        shown = [_shown(case, self._opened(project, channel, case))]
         self.answer(project, case, "/kr context E7@2 We have 40 servers.")
-        first = self._heard(project, sink, shown)
+        first = self._heard(project, channel, shown)
         self.answer(project, case, "/kr correct E7@2 Use Postgres.")
         second = self._heard(project, self.build(project), shown, first.mark)
         told = {reply.external_id for reply in first.replies}
@@ -243,11 +248,11 @@ class EscalationContract(ServiceContract):
 
     def test_what_was_said_is_no_reply(self, project: Path) -> None:
         """The channel reads neither the case with its instructions nor KR's notices as replies."""
-        sink, case = self.build(project), _case()
-        shown = [_shown(case, self._opened(project, sink, case))]
+        channel, case = self.build(project), _case()
+        shown = [_shown(case, self._opened(project, channel, case))]
         for notice in _NOTICES:
-            self._acknowledged(project, sink, case, notice)
-        brought = self._polled(project, sink, shown)
+            self._acknowledged(project, channel, case, notice)
+        brought = self._polled(project, channel, shown)
         assert not brought, (
             f"`poll` brought {brought[0]!r}, which nobody wrote but KR; leave out what is KR's own"
         )
@@ -256,9 +261,9 @@ class EscalationContract(ServiceContract):
 
     def test_a_case_is_not_shown_twice(self, project: Path) -> None:
         """If KR repeats `open` after a crash or from another process, the channel does not show a case twice."""
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
-        if self._is_momentary(sink):
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
+        if self._is_momentary(channel):
             return
         once = self.seen(project).count("/kr confirm E7@2")
         for known in (None, place):
@@ -271,18 +276,18 @@ class EscalationContract(ServiceContract):
 
     def test_notices_of_all_kinds_are_said(self, project: Path) -> None:
         """A person sees notices of understood and refused replies, help, reminders and the end of the case."""
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
         notices = self._to_be_said()
         for notice in notices:
-            self._acknowledged(project, sink, case._replace(location=place), notice)
+            self._acknowledged(project, channel, case._replace(location=place), notice)
         self._sees(project, *(notice.message for notice in notices))
 
     def test_a_notice_is_not_said_twice(self, project: Path) -> None:
         """If KR repeats a notice, after a crash or from another process, the channel does not send it twice."""
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
-        if self._is_momentary(sink):
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
+        if self._is_momentary(channel):
             return
         for notice in self._to_be_said():
             for _ in range(2):
@@ -298,12 +303,12 @@ class EscalationContract(ServiceContract):
     @pytest.mark.parametrize("fault", NETWORK_FAULTS)
     def test_a_network_fault_is_a_request_error(self, project: Path, fault: NetworkFault) -> None:
         """If the network fails, a channel that uses it raises RequestError with an outcome, and nothing else."""
-        sink, case = self.build(project), _case()
-        place = self._opened(project, sink, case)
+        channel, case = self.build(project), _case()
+        place = self._opened(project, channel, case)
         calls: dict[str, Callable[[EscalationContext], Awaitable[object]]] = {
-            "open": partial(sink.open, _case(revision=3)._replace(location=place)),
-            "poll": partial(sink.poll, [_shown(case, place)], ""),
-            "acknowledge": partial(sink.acknowledge, case._replace(location=place), _ENDED),
+            "open": partial(channel.open, _case(revision=3)._replace(location=place)),
+            "poll": partial(channel.poll, [_shown(case, place)], ""),
+            "acknowledge": partial(channel.acknowledge, case._replace(location=place), _ENDED),
         }
         for name, call in calls.items():
             transport = FaultyTransport([fault] * 100)
@@ -345,37 +350,35 @@ class EscalationContract(ServiceContract):
         return _NOTICES if self.replies else (_ENDED,)
 
     @staticmethod
-    def _is_momentary(sink: Escalation) -> bool:
-        return isinstance(sink, Ephemeral) and sink.momentary
+    def _is_momentary(channel: Escalation) -> bool:
+        return isinstance(channel, Ephemeral) and channel.momentary
 
-    def _opened(self, project: Path, sink: Escalation, case: CaseView) -> str:
-        with raises_nothing("`open`", "show `case.message` as it is: texts may hold anything"):
-            place = _run(self._call(project, partial(sink.open, case)))
+    def _opened(self, project: Path, channel: Escalation, case: CaseView) -> str:
+        with _ends("open"), raises_nothing("`open`", "show `case.message` as it is: texts may hold anything"):
+            place = _run(self._call(project, partial(channel.open, case)))
         assert isinstance(place, str) and place.strip(), (  # noqa: PT018  one message for both
             f"`open` returned {place!r}; say where the case stands, such as `terminal` or a URL; None is for nobody there"
         )
         return place
 
-    def _acknowledged(self, project: Path, sink: Escalation, case: CaseView, notice: Notice) -> None:
-        with raises_nothing("`acknowledge`", "say `notice.message` as it is: texts may hold anything"):
-            _run(self._call(project, partial(sink.acknowledge, case, notice)))
+    def _acknowledged(self, project: Path, channel: Escalation, case: CaseView, notice: Notice) -> None:
+        with (
+            _ends("acknowledge"),
+            raises_nothing("`acknowledge`", "say `notice.message` as it is: texts may hold anything"),
+        ):
+            _run(self._call(project, partial(channel.acknowledge, case, notice)))
 
     def _polled(
-        self, project: Path, sink: Escalation, shown: Sequence[OpenCase], mark: str = ""
+        self, project: Path, channel: Escalation, shown: Sequence[OpenCase], mark: str = ""
     ) -> Sequence[HumanReply | UnparsedReply]:
-        return self._heard(project, sink, shown, mark).replies
+        return self._heard(project, channel, shown, mark).replies
 
     def _heard(
-        self, project: Path, sink: Escalation, shown: Sequence[OpenCase], mark: str = ""
+        self, project: Path, channel: Escalation, shown: Sequence[OpenCase], mark: str = ""
     ) -> PollResult:
-        try:
-            heard = _run(self._call(project, partial(sink.poll, shown, mark)))
-        except TimeoutError:
-            raise AssertionError(
-                f"`poll` did not return within {_LIMIT_SECONDS:.0f} s; bring what is there, and wait for nobody"
-            ) from None
-        except Exception as error:
-            raise AssertionError(f"`poll` raised {type(error).__name__}: {error}") from error
+        hint = "bring what can be read, and pass over the rest"
+        with _ends("poll"), raises_nothing("`poll`", hint):
+            heard = _run(self._call(project, partial(channel.poll, shown, mark)))
         assert isinstance(heard, PollResult), (
             f"`poll` returned {type(heard).__name__}; return kr_core.plugin.PollResult with the replies"
         )
@@ -403,11 +406,41 @@ class EscalationContract(ServiceContract):
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:
-    async def limited() -> Result:
-        async with asyncio.timeout(_LIMIT_SECONDS):
-            return await work
+    """Run a call to its end.
 
-    return run(limited())
+    Raises:
+        OverdueError: it did not end; a call that blocks the event loop is left behind.
+    """
+
+    async def limited() -> Result:
+        limit = asyncio.timeout(_LIMIT_SECONDS)
+        try:
+            async with limit:
+                return await work
+        except TimeoutError as error:
+            if limit.expired():
+                raise OverdueError from error
+            raise
+
+    return call_within(lambda: run(limited()), _LIMIT_SECONDS + _BLOCKED_SECONDS)
+
+
+_IN_TIME = {
+    "open": "show the case, return where it is shown, and wait for no reply: `poll` brings it",
+    "acknowledge": "say the notice and return",
+    "poll": "bring what is there, and wait for no one",
+}
+"""What each call does, so that it ends."""
+
+
+@contextmanager
+def _ends(call: str) -> Iterator[None]:
+    """Make a call that does not end a failed test that says what it should do."""
+    try:
+        yield
+    except OverdueError:
+        hint = f"{_IN_TIME[call]}; `context.deadline` says when a call must have ended"
+        raise AssertionError(f"`{call}` did not return within {_LIMIT_SECONDS:g} s; {hint}") from None
 
 
 def _is_reply(reply: object) -> bool:

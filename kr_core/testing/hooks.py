@@ -17,11 +17,12 @@ from kr_core.model.questions import Answer, AskResult, EscalationRequest, Questi
 from kr_core.model.routing import Route
 from kr_core.registry import StageHooks, contract
 from kr_core.testing.hostile import HOSTILE
+from kr_core.testing.plugin import CompatibilityRules
 
 __all__ = ["HookContract"]
 
 
-class HookContract:
+class HookContract(CompatibilityRules):
     """The rules for plugins with hooks around stages.
 
     Attributes:
@@ -35,7 +36,10 @@ class HookContract:
         module = import_module(self.module)
         there = [hook for hook in STAGE_HOOKS if hasattr(getattr(module, hook, None), "kr_impl")]
         assert there, f"`{self.module}` has no hook around a stage; mark one of {', '.join(STAGE_HOOKS)}"
-        contract.check_hooks(module)
+        try:
+            contract.check_hooks(module)
+        except TypeError as error:
+            pytest.fail(str(error))
         notes = self._called("How do I deploy?")
         assert not notes, "\n".join(notes)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from kr_core.model import Event
-from kr_core.protocols import LogRecord
+from kr_core.protocols import LogRecord, ReadableLog
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.hostile import HOSTILE
@@ -101,6 +101,19 @@ class LogContract(PluginContract):
         self._write(log, records[:2])
         self._write(log, records[1:])
         self._holds(project, records)
+
+    def test_a_readable_log_names_its_last_event(self, project: Path) -> None:
+        """A log with `last_record`, if it has that, returns the last event with its number, and None if it has none."""
+        records, log = self._records(3), self.build(project)
+        if not isinstance(log, ReadableLog):
+            return
+        assert log.last_record() is None, "a log without events has a last one; return None"
+        self._write(log, records)
+        last = self.build(project).last_record()
+        told = None if last is None else (last.number, last.event.id)
+        assert told == (3, records[-1].event.id), (
+            f"the last event of a log is {told}, not (3, {records[-1].event.id!r}); read it from where the log is kept"
+        )
 
     def _records(self, count: int, text: str = "") -> list[LogRecord]:
         """Events of the kinds that the log keeps."""

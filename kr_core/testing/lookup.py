@@ -10,7 +10,7 @@ import pytest
 from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.protocols import EntryMatch, KeptReport, LookupDecision, LookupRules
 from kr_core.testing import samples
-from kr_core.testing.checks import check_purity, raises_nothing
+from kr_core.testing.checks import check_purity, returned
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 from kr_core.testing.surroundings import DAY
@@ -123,8 +123,7 @@ class LookupContract(PluginContract):
     @staticmethod
     def _found(lookup: Lookup, query: ResearchQuery, entries: Sequence[Entry]) -> EntryMatch | None:
         hint = "return None where nothing answers. `entries` is any sequence: read it, and do not change it"
-        with raises_nothing("the look-up's `find`", hint):
-            match = lookup.find(query, entries, _RULES)
+        match = returned("the look-up's `find`", lambda: lookup.find(query, entries, _RULES), hint)
         assert match is None or isinstance(match, EntryMatch), (
             f"`find` returned {type(match).__name__}; return a kr_core.plugin.EntryMatch, or None"
         )
@@ -141,8 +140,9 @@ class LookupContract(PluginContract):
         rules = _RULES._replace(today=DAY + shift + timedelta(days=days))
         match = EntryMatch(entry, "full", 1.0, exact=True)
         hint = "decide `stale` or `miss`, with the reason, where a report is not as you expect it"
-        with raises_nothing("the look-up's `judge`", hint):
-            decision = lookup.judge(samples.query(), match, report, rules)
+        decision = returned(
+            "the look-up's `judge`", lambda: lookup.judge(samples.query(), match, report, rules), hint
+        )
         assert isinstance(decision, LookupDecision), (
             f"`judge` returned {type(decision).__name__}; return a kr_core.plugin.LookupDecision"
         )

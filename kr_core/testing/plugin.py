@@ -14,9 +14,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from kr_core import hookspecs, protocols
+from kr_core.entry_points import GROUP, InstalledPlugin
 from kr_core.hookspecs import NOUNS, Provider, Settings
 from kr_core.protocols import ABILITIES, lacking, misspelt
-from kr_core.registry import GROUP
+from kr_core.registry import contract
 from kr_core.testing import surroundings
 from kr_core.testing.second_process import SecondProcess
 from kr_core.testing.watchers import FreshRun, Touch, import_afresh, watched
@@ -35,7 +36,32 @@ def _fresh(module: str, hook: str) -> FreshRun:
     return import_afresh(module, hook)
 
 
-class PluginContract:
+class CompatibilityRules:
+    """Whether a plugin goes together with this KR, as KR itself sees it."""
+
+    module: ClassVar[str]
+
+    def test_it_is_written_for_this_contract(self) -> None:
+        """`KR_CONTRACT` of the module is a version of the contract that this KR offers."""
+        other = contract.mismatch(self._installed(), surroundings.plugin_at(self.module))
+        assert other is None, (
+            f"KR refuses `{self.module}`: {other and other[0]}; set KR_CONTRACT to the version that the code is written for, "
+            f"now {hookspecs.CONTRACT_VERSION} (docs/versioning.md says what changed)"
+        )
+
+    def test_it_imports_public_modules_only(self) -> None:
+        """Of KR the code imports `kr_core`, `kr_core.plugin` and `kr_core.toolkit` only."""
+        private = contract.private_imports(self._installed())
+        assert not private, (
+            f"`{self.module}` imports {', '.join(private)}, which may change at any time; "
+            "use names of kr_core, kr_core.plugin and kr_core.toolkit"
+        )
+
+    def _installed(self) -> InstalledPlugin:
+        return InstalledPlugin(self.module, self.module, "", "")
+
+
+class PluginContract(CompatibilityRules):
     """The rules for plugins of every kind; the contracts of the kinds inherit them.
 
     Attributes:

@@ -10,7 +10,7 @@ from kr_core.evidence.verification import verify
 from kr_core.model import SKELETON_MARK
 from kr_core.research.report import evidence_of
 from kr_core.testing import samples
-from kr_core.testing.checks import check_purity, raises_nothing
+from kr_core.testing.checks import check_purity, returned
 from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin import PluginContract
 
@@ -122,8 +122,8 @@ class RendererContract(PluginContract):
 
     def _rendered(self, project: Path, report: Report, renderer: Any = None) -> str:
         hint = "every report is rendered, also an empty one and one with hostile text"
-        with raises_nothing("the renderer", hint):
-            text = (renderer or self.build(project)).render(report)
+        renderer = renderer or self.build(project)
+        text = returned("the renderer", lambda: renderer.render(report), hint)
         assert isinstance(text, str), f"the renderer returned {type(text).__name__}; return the text"
         assert text.strip(), "the renderer returned an empty text; render the head at least"
         return text

@@ -8,7 +8,7 @@ import pytest
 
 from kr_core.model import Draft, Finding, Outcome, Score
 from kr_core.testing import samples
-from kr_core.testing.checks import check_purity, raises_nothing
+from kr_core.testing.checks import check_purity, returned
 from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin import PluginContract
 
@@ -79,8 +79,8 @@ class ScorerContract(PluginContract):
         scorer: Any = None,
     ) -> Score:
         hint = "give a low score, with the reason, where there is too little to go by"
-        with raises_nothing("the scorer", hint):
-            score: Score = (scorer or self.build(project)).score(samples.query(), findings, draft)
+        scorer = scorer or self.build(project)
+        score: Score = returned("the scorer", lambda: scorer.score(samples.query(), findings, draft), hint)
         return score
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kr_core.errors import StorageError
-from kr_core.protocols import Repairable
+from kr_core.protocols import ArchiveByFramework, Repairable
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.plugin import PluginContract
@@ -99,6 +99,21 @@ class StoreContract(PluginContract):
             assert not torn, (
                 f"two processes wrote at the same time, and {len(torn)} reports are not as they were written; "
                 "replace each file as a whole (`kr_core.toolkit.write_atomically`)"
+            )
+
+    def test_it_finds_the_archive_of_a_framework(self, project: Path) -> None:
+        """A store that has `archived_of` returns the archived entries of that framework, all of them and no others."""
+        store = self.build(project)
+        if not has_archive_by_framework(store):
+            return
+        for framework, topic in (("parcel", "timeouts"), ("letters", "timeouts"), ("parcel", "retries")):
+            store.write(f"# {topic}\n\nText.\n", {"topic": topic}, samples.entry(framework, topic))
+        store.archive(lambda entries: entries[:2])
+        wanted = [one for one in store.archived() if one.framework == "parcel"]
+        for name in ("parcel", "Parcel"):
+            assert list(store.archived_of(name)) == wanted, (
+                f"`archived_of({name!r})` did not return the entries that `archived` has of it; "
+                "compare names with `kr_core.toolkit.fold_name`"
             )
 
     def test_it_finds_and_mends_what_is_wrong(self, project: Path) -> None:
@@ -198,6 +213,11 @@ class StoreContract(PluginContract):
 
 def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+
+
+def has_archive_by_framework(store: object) -> bool:
+    """Whether a store finds the archive of one framework; it need not."""
+    return isinstance(store, ArchiveByFramework)
 
 
 def is_repairable(store: object) -> bool:

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -64,22 +65,30 @@ class _Watch(NamedTuple):
     thread: int | None
     found: list[Touch]
 
+    def covers(self, thread: int) -> bool:
+        """Whether it hears what this thread touches."""
+        return self.thread in {None, thread, _for_thread.get()}
 
+
+_for_thread: ContextVar[int] = ContextVar("for_thread", default=-1)
+"""The thread for which another one works, as calls with a time limit do."""
 _watches: list[_Watch] = []  # an audit hook cannot be taken away again: one for the process, which looks here
 _installed: list[bool] = []
 
 
 @contextmanager
-def watched(*kinds: str, every_thread: bool = False) -> Iterator[list[Touch]]:
-    """Yield a list that fills with what is touched meanwhile, by this thread or by all."""
+def watched(*kinds: str, every_thread: bool = False, with_calls: bool = False) -> Iterator[list[Touch]]:
+    """Yield a list that fills with what is touched meanwhile: by this thread, by those too that copy its context, or by all."""
     if not _installed:
         sys.addaudithook(_hear)
         _installed.append(True)
     watch = _Watch(frozenset(kinds), None if every_thread else threading.get_ident(), [])
     _watches.append(watch)
+    token = _for_thread.set(threading.get_ident() if with_calls else -1)
     try:
         yield watch.found
     finally:
+        _for_thread.reset(token)
         _watches.remove(watch)
 
 
@@ -107,7 +116,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watches:
         return
     thread = threading.get_ident()
-    listening = [watch for watch in _watches if watch.thread in {None, thread}]
+    listening = [watch for watch in _watches if watch.covers(thread)]
     if not listening:
         return
     heard = _kind_of(event, arguments)

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import strftime
 
 import asking
+import calibration
 import commands
 import engine
 import escalations
@@ -22,10 +23,12 @@ import evidence_found
 import inbox
 import journal
 import knowledge
+import large_base
 import local_search
 import mcp_server
 import network
 import processes
+import record
 import team
 from harness import ROOT, compile_everything, own_code
 from table import table
@@ -33,6 +36,7 @@ from table import table
 RESULTS = ROOT / "bench-results.json"
 GROUPS = {
     "asking": asking.figures,
+    "calibration": calibration.figures,
     "commands": commands.figures,
     "engine": engine.figures,
     "escalations": escalations.figures,
@@ -40,10 +44,12 @@ GROUPS = {
     "inbox": inbox.figures,
     "journal": journal.figures,
     "knowledge": knowledge.figures,
+    "large_base": large_base.figures,
     "local_search": local_search.figures,
     "mcp_server": mcp_server.figures,
     "network": network.figures,
     "processes": processes.figures,
+    "record": record.figures,
     "team": team.figures,
 }
 

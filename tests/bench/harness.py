@@ -54,13 +54,15 @@ class Limit(NamedTuple):
     """What a figure may be at most."""
 
     kind: str
-    """`times` the peer, `seconds` on the clock, seconds `more` than the peer, or for a share `least`, what it must be."""
+    """`times` the peer, `seconds` on the clock, seconds `more` than the peer; of a share the `least` or the `most`."""
     value: float
 
     def allows(self, measured: float, peer: float) -> bool:
         """Whether a median stays within the limit."""
         if self.kind == "least":
             return measured >= self.value
+        if self.kind == "most":
+            return measured <= self.value
         most = {"times": self.value * peer, "seconds": self.value, "more": peer + self.value}
         return measured <= most[self.kind]
 

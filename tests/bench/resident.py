@@ -14,15 +14,17 @@ from kr_core.cli import main
 from kr_core.team import line_io
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _ID = re.compile(rb'"request_id": (-?\d+)')
 _stamps: list[str] = []
 _real = line_io.lines
 
 
-def _timed(descriptor: int, wake: int) -> Iterator[bytes | line_io.OverlongLine]:
-    for line in _real(descriptor, wake):
+def _timed(
+    descriptor: int, wake: int, patience: Callable[[], float | None] = lambda: None
+) -> Iterator[bytes | line_io.OverlongLine | None]:
+    for line in _real(descriptor, wake, patience):
         now = perf_counter()
         found = _ID.search(line) if isinstance(line, bytes) else None
         if found:

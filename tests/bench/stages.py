@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from kr_core import Pipeline
 from kr_core.config import given
 from kr_core.plugin import Candidates, Finding, Outcome, Passage, Score, WriteResult
-from kr_core.research.stages import StageRunner
+from kr_core.research.stage_runner import StageRunner
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -33,8 +33,8 @@ def table(results: dict[str, Any]) -> str:
 def _allowed(limit: dict[str, Any] | None) -> str:
     if limit is None:
         return "none"
-    if limit["kind"] == "least":
-        return f"at least {limit['value']:.2f}"
+    if limit["kind"] in {"least", "most"}:
+        return f"at {limit['kind']} {limit['value']:.2f}"
     if limit["kind"] == "times":
         return f"{limit['value']:g} x"
     return _seconds(limit["value"]) + (" more" if limit["kind"] == "more" else "")
@@ -51,8 +51,8 @@ def _ratio(value: float) -> str:
 
 
 def _spread(measured: dict[str, Any], figure: dict[str, Any]) -> str:
-    if (figure["limit"] or {}).get("kind") == "least":
-        return f"{measured['median_seconds']:.2f}"
+    if (figure["limit"] or {}).get("kind") in {"least", "most"}:
+        return f"{measured['median_seconds']:.3f}"
     low, high = _seconds(measured["min_seconds"]), _seconds(measured["max_seconds"])
     return f"{_seconds(measured['median_seconds'])} ({low}-{high})"
 

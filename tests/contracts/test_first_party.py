@@ -158,7 +158,7 @@ class TestEvidence(ScorerContract):
 
 
 class Seen(io.StringIO):
-    """A terminal, as far as a sink can tell; what is shown stays."""
+    """A terminal, as far as a channel can tell; what is shown stays."""
 
     def isatty(self):
         return True

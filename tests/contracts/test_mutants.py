@@ -51,11 +51,12 @@ def failures_of(noun, folder):
         tests.append(f"class TestMutant{number}({twin}):\n    module = {module!r}\n")
         wanted.append(f"test_all.py::TestMutant{number}::{mutant.test}")
     (folder / "test_all.py").write_text("\n\n".join(tests), "utf-8")
+    compiling = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", "--junitxml=seen.xml",
          "--rootdir", folder, "--basetemp", folder / "work", "-o", "junit_logging=no", *wanted],
         cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False,
-        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{FOLDER}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**compiling, "PYTHONPATH": f"{folder}{os.pathsep}{FOLDER}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     failures = {}

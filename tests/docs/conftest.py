@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ from support.projects import (  # type: ignore[import-not-found]  # tests are no
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "XDG_STATE_HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
+_SWITCHES = {
+    "KR_CACHE_DIR", "KR_TRUST", "XDG_STATE_HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
+    "PYTHONDONTWRITEBYTECODE",  # each `pip` and `pytest` would compile all of itself again
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +39,7 @@ def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.Complete
     folder.mkdir()
     environ = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
     environ |= {"KR_CACHE_DIR": str(cache_folder), "HOME": str(tmp_path), "NO_COLOR": "1"}
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a reader has none of those that test KR itself
     ready: list[Path] = []
 
     def run(command: list[str], *, installs: bool = False) -> subprocess.CompletedProcess[str]:
@@ -52,7 +57,7 @@ def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.Complete
 
 def _own_environment(folder: Path) -> Path:
     """An environment that a page may install into; it has all that this one has, KR included."""
-    venv.create(folder, symlinks=True)
+    venv.create(folder, symlinks=True, with_pip=find_spec("pip") is None)  # uv makes environments without pip
     site = next(folder.glob("lib/python*/site-packages"))
     for installed in Path(sysconfig.get_path("purelib")).iterdir():
         (site / installed.name).symlink_to(installed)

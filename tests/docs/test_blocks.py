@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from pages import PAGES, ROOT, Block, blocks
+from pages import PAGES, ROOT, Block, blocks, not_printed
 
 if TYPE_CHECKING:
     import subprocess
@@ -46,8 +46,9 @@ def _command(block: Block) -> str:
 def test_the_blocks_of_a_page_run_in_order(
     page: str, tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A reader who follows a page from top to bottom in one folder meets no error."""
+    """A reader who follows a page from top to bottom in one folder meets no error, and sees what the page shows."""
     found = blocks(ROOT / page)
+    printed = ["", ""]
     installs = any("pip install" in _command(block) for block in found if block.language in {"sh", "console"})
     for block in found:
         if block.title:
@@ -55,6 +56,8 @@ def test_the_blocks_of_a_page_run_in_order(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, "utf-8")
             continue
+        if block.is_output:
+            assert not_printed(block.shown_output, *printed) == [], f"{page}:{block.line}\n{printed[0]}"
         if block.language not in RUN:
             continue
         command = ["python", "-W", "error", "-c", block.text]
@@ -62,6 +65,17 @@ def test_the_blocks_of_a_page_run_in_order(
             command = ["sh", "-e", "-c", _command(block)]
         done = run(command, installs=installs)
         assert done.returncode == 0, f"{page}:{block.line}\n{block.text}\n{done.stdout}\n{done.stderr}"
+        printed = [done.stdout, done.stderr]
+        assert not_printed(block.shown_output, *printed) == [], (
+            f"{page}:{block.line}\n{done.stdout}\n{done.stderr}"
+        )
+
+
+def test_an_output_that_differs_from_what_is_printed_is_found() -> None:
+    """A changed word, and lines in another order; `...` and dates may differ, and either stream may have a line."""
+    printed = "a 1.5\n\nwrote 2026-11-24 x\nend\n", "note: b\n"
+    assert not_printed(["a ...", "...", "wrote 2026-01-05 x", "note: b", "end"], *printed) == []
+    assert not_printed(["a 1.6", "end", "wrote 2026-01-05 x"], *printed) == ["a 1.6", "wrote 2026-01-05 x"]
 
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
-import subprocess
-import sys
 import time
-from types import SimpleNamespace
 
 import pytest
+from support.commands import run_here
+from support.fork_server import run_program
 from support.projects import PARCEL, Bench, Done, install, make_environment
-
-from kr_core.cli import main
 
 _REFUSES = "http://127.0.0.1:9"
 NOWHERE = {
@@ -79,13 +75,8 @@ def kr(project_folder, environ):
     """Run `kr` in the project: `kr("research", "...", input=b"", cwd=folder)`."""
 
     def run(*arguments, input=b"", cwd=project_folder, env=None, timeout=300):  # noqa: A002  as in subprocess
-        command = [sys.executable, "-m", "kr_core", *map(os.fspath, arguments)]
-        return Done(
-            subprocess.run(
-                command, check=False, capture_output=True, input=input, cwd=cwd, env={**environ, **NOWHERE, **(env or {})},
-                timeout=timeout,
-            )
-        )  # fmt: skip
+        known = {**environ, **NOWHERE, **(env or {})}
+        return Done(run_program(arguments, cwd=cwd, environ=known, timeout=timeout, stdin=input))
 
     return run
 
@@ -103,16 +94,6 @@ def kr_here(project_folder, monkeypatch, environ, capsys):
     def run(*arguments, input=b"", cwd=project_folder, env=None):  # noqa: A002  as in subprocess
         of_test = {name: value for name, value in os.environ.items() if before.get(name) != value}
         known = {**environ, "KR_TRUST": "all", **of_test, **NOWHERE, **(env or {})}
-        with monkeypatch.context() as patch:
-            for name in os.environ.keys() - known.keys():
-                patch.delenv(name)
-            for name, value in known.items():
-                patch.setenv(name, value)
-            patch.chdir(cwd)
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
-            capsys.readouterr()
-            code = main([*map(os.fsdecode, arguments)])
-        out, err = capsys.readouterr()
-        return Done(SimpleNamespace(returncode=code, stdout=out.encode(), stderr=err.encode()))
+        return run_here(monkeypatch, capsys, arguments, cwd=cwd, environ=known, input=input)
 
     return run

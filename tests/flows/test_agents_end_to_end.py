@@ -80,7 +80,7 @@ def test_an_answer_that_is_sure_is_accepted_and_another_put_to_a_human(ask, kr_h
     told = sure.json
     assert (told["status"], told["route"]["agent"], told["escalation"]) == ("accepted", "duc", None)
     assert told["answer"]["content"] == ANSWER["answer"]
-    assert (told["answer"]["confidence"], told["answer"]["uncertainty"]) == (
+    assert (told["answer"]["confidence"], told["answer"]["uncertainty_reasons"]) == (
         90,
         ANSWER["uncertainty_reasons"],
     )

@@ -104,7 +104,7 @@ def test_answers_are_written_and_what_is_doubtful_waits(ask, spec, kr):
     )
     assert "spec.md: 1 answer written" in done.out
     session = re.compile(r"## Clarifications\n\n### Session \d{4}-\d\d-\d\d\n\n((?:- .*\n)*)\n")
-    assert session.sub("", spec.read_text()) == SPEC
+    assert session.sub("", spec.read_text()) == SPEC.replace("[NEEDS CLARIFICATION: which method?]", "OAuth")
     assert session.search(spec.read_text())[1] == "- Q: which method? → A: OAuth\n"
     again = ask()
     assert again.code == 5, again
@@ -155,8 +155,38 @@ def test_what_a_plan_leaves_open_goes_to_the_architect(ask, spec):
     assert (result["route"]["agent"], result["line"]) == ("duc", 5)
 
 
+def test_a_plan_of_answered_fields_has_no_marker_left(ask, spec):
+    """`/plan` stops on markers: answered ones leave the file, also those that it answers itself; the rest is named."""
+    plan = spec.with_name("plan.md")
+    plan.write_text(
+        "# Plan\n\n## Clarifications\n\n- Q: Language: what should it be? → A: Python\n\n## Technical Context\n\n"
+        "**Language**: NEEDS CLARIFICATION\n**Scale**: [domain-specific, e.g., 9 users or NEEDS CLARIFICATION]\n"
+        "**Storage**: [if applicable, e.g., files or N/A]\n"
+    )
+    done = ask(file=plan)
+    assert done.code == 0, done
+    assert "NEEDS CLARIFICATION" not in plan.read_text()
+    assert "**Language**: Python\n**Scale**: OAuth\n**Storage**: [if" in plan.read_text()
+    assert (
+        "plan.md:11: looks open, but is not asked: Storage: [if applicable, e.g., files or N/A]" in done.err
+    )
+    again = ask(file=plan)
+    assert (again.code, "looks open" in again.err) == (0, True)
+    assert "all questions are answered" in again.out
+
+
+def test_a_template_of_next_year_is_refused_with_what_looks_open(ask, spec):
+    """Where nothing is understood, each line that looks open is named, and nothing is said to be answered."""
+    spec.write_text("# Blueprint\n\n**Store**: {NEEDS DECISION}\n\nBy {{NEEDS CLARIFICATION: which?}}\n")
+    done = ask()
+    assert done.code == 2, done
+    assert "spec.md:3: looks open, but is not asked: Store: {NEEDS DECISION}\n" in done.err
+    assert "spec.md:5: looks open, but is not asked: By {{NEEDS CLARIFICATION: which?}}\n" in done.err
+    assert "there is no question in it" in done.err
+
+
 def test_crlf_the_byte_order_mark_and_the_mode_stay(ask, spec):
-    """Nothing of the file changes but the lines that are added, with its own line ends; a link stays a link."""
+    """Nothing of the file changes but the answered marker and the lines that are added; a link stays a link."""
     before = b"\xef\xbb\xbf" + SPEC.replace("\n", "\r\n").encode()
     target = spec.with_name("real.md")
     target.write_bytes(before)
@@ -165,9 +195,8 @@ def test_crlf_the_byte_order_mark_and_the_mode_stay(ask, spec):
     spec.symlink_to(target)
     assert ask("--target", "duc").code == 5
     after = target.read_bytes()
-    assert (
-        re.sub(rb"## Clarifications\r\n\r\n### Session [\d-]+\r\n\r\n- [^\n]*\r\n\r\n", b"", after) == before
-    )
+    rest = re.sub(rb"## Clarifications\r\n\r\n### Session [\d-]+\r\n\r\n- [^\n]*\r\n\r\n", b"", after)
+    assert rest == before.replace(b"[NEEDS CLARIFICATION: which method?]", b"OAuth")
     assert target.stat().st_mode & 0o777 == 0o640
     assert spec.is_symlink()
 
@@ -219,6 +248,28 @@ def test_a_list_of_questions(ask, spec):
     assert done.code == 0, done
     assert [result["question_id"] for result in done.json["results"]] == ["Q2", "Q1"]
     assert asked(spec) == ["Which store?", "Which key?"]
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("name", ["questions.yaml", "questions.yml", "questions.json"])
+def test_a_list_in_yaml_with_the_target_of_a_question(ask, spec, name):
+    """A list is read as YAML too, where numbers are text; `target` says who is asked, one or several."""
+    text = json.dumps(
+        [
+            {"id": 1, "text": "Which store?", "target": "veuve", "choices": ["5", 10]},
+            {"text": "Who?", "target": ["duc", "veuve"]},
+        ]
+    )
+    if not name.endswith("json"):
+        text = "# open\n- id: 1\n  text: Which store?\n  target: veuve\n  choices: [5, 10]\n- text: Who?\n  target: [duc, veuve]\n"
+    file = spec.with_name(name)
+    file.write_text(text)
+    done = ask("--json", file=file)
+    assert done.code == 0, done
+    one, several = done.json["results"]
+    assert (one["question_id"], one["route"]["agent"], one["answer"]["content"]) == ("1", "veuve", "10")
+    assert several["route"]["agent"] == "duc"
+    assert asked(spec).count("Who?") == 2
     assert file.read_text() == text
 
 
@@ -295,6 +346,12 @@ def test_a_list_is_not_asked_twice(ask, spec, kr):
         ("a.md", b"[NEEDS CLARIFICATION: x]\n" * 400_000, "has more than 5,000,000 bytes"),
         ("a.json", b"{", "Invalid JSON"),
         ("a.json", b'[{"id": "Q1"}]', "0.text: Field required"),
+        ("a.yaml", b"- id: Q1\n", "0.text: Field required"),
+        ("a.yaml", b"- id: Q1\n  text: {\n", "a.yaml:3"),
+        ("a.yaml", b"- text: !!int ''\n", "is neither YAML nor JSON"),
+        ("a.yml", b"text: x\n", "valid list"),
+        ("a.yaml", b"- text: x\n  target: duc\n  suggested_target: veuve\n", "give one of them"),
+        ("a.yaml", b"- text: x\n  target: {a: b}\n", "suggested_target"),
         ("a.json", b'[{"id": "Q1", "text": "?", "depends_on": ["Q1"]}]', "wait for each other: Q1 -> Q1"),
         (None, b"", "No such file"),
         (".", b"", "cannot be read"),

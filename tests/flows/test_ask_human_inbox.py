@@ -289,19 +289,79 @@ def test_the_answer_alone(project_folder, kr_here, inbox):
 
 
 @pytest.mark.req("Q3")
+def test_a_question_without_a_rule_points_to_research(project_folder, kr_here):
+    """The case stays, and the output says where questions on libraries are answered."""
+    asked = kr_here("ask", "How do I set a timeout in httpx?")
+    assert asked.code == 5
+    assert "`kr research`" in asked.out
+    assert "`kr research`" not in kr_here("ask", "May we?", "--target", "human").out
+
+
+@pytest.mark.req("Q3")
+def test_the_only_agent_that_is_configured_answers_where_there_are_no_rules(project_folder, kr_here):
+    """With rules of the project's own, or a second agent, a question without a rule goes to a human."""
+    project(project_folder, [("", SURE)])
+    asked = kr_here("ask", "Will it rain?", "--json")
+    assert (asked.code, asked.json["answer"]["agent"]) == (0, "duc")
+    assert "the only agent" in kr_here("route", "Will it rain?", "--explain").out
+    project(project_folder, [("", SURE)], "routing: {rules: [{topic: cooking, agent: duc}]}\n")
+    assert kr_here("ask", "Will it rain?").code == 5
+    project(project_folder, [("", SURE)])
+    file = project_folder / "kr.yaml"
+    file.write_text(file.read_text().replace("agents: {", "agents: {veuve: {plugin: command}, "))
+    assert kr_here("ask", "Will it rain?").code == 5
+
+
+def test_what_kept_agents_from_answering_is_not_said_of_a_human_s_answer(project_folder, kr_here, inbox):
+    """The note was for the person who decides."""
+    project(project_folder, [("", SURE)])
+    (project_folder / "agent.py").unlink()
+    assert "duc: " in kr_here("ask", QUESTION, "--topic", "authentication").err
+    decided = inbox("correct", "E1", "Use sessions.")
+    assert decided.code == 0
+    assert "duc" not in decided.err
+
+
+@pytest.mark.req("H3", "Q3")
+def test_a_question_that_needs_no_answer_is_withdrawn(project_folder, kr_here, inbox):
+    """The record says by whom and why; no answer comes of it, and no later reply."""
+    project(project_folder)
+    assert kr_here("ask", "May we?", "--target", "human").code == 5
+    assert "needs a text" in inbox("withdraw", "E1", " ").err
+    done = inbox("withdraw", "E1", "Asked", "by", "mistake.", "--by", "ada")
+    assert (done.code, done.out) == (0, "E1 is withdrawn, by ada: Asked by mistake.\n")
+    assert inbox("list", "--json").json == []
+    case = inbox("show", "E1", "--json").json
+    assert (case["status"], case["resolution"]) == (
+        "withdrawn",
+        {"action": "withdraw", "by": "ada", "content": "Asked by mistake."},
+    )
+    assert "Withdrawn by ada" in inbox("show", "E1").out.replace("*", "")
+    assert "it is withdrawn already, by ada" in inbox("correct", "E1", "Yes.").err
+    entries = [json.loads(line) for line in kr_here("log", "--json").out.splitlines()]
+    replied = [one["data"] for one in entries if one["kind"] == "human.replied" and one["data"]["applied"]]
+    assert [(one["action"], one["by"], one["content"]) for one in replied] == [
+        ("withdraw", "ada", "Asked by mistake.")
+    ]
+    assert kr_here("log", "--verify").code == 0
+    again = kr_here("ask", "May we?", "--target", "human", "--json")
+    assert (again.code, again.json["notes"]) == (5, [])
+
+
+@pytest.mark.req("Q3")
 def test_what_to_write_for_an_unknown_topic(project_folder, kr_here):
     """The way to an agent is told; several targets in one word are told apart."""
-    project(project_folder, [("", SURE)])
+    project(project_folder, [("", SURE)], "routing: {rules: [{topic: cooking, agent: duc}]}\n")
     assert '- {topic: "weather", agent: duc}' in kr_here("ask", "Will it rain?", "--topic", "weather").out
     assert "`--topic`" in kr_here("ask", "Will it rain?").out
     assert "repeat `--target`" in kr_here("ask", QUESTION, "--target", "duc,Marie").err
 
 
 def test_straight_to_a_human(project_folder, inbox, kr_here):
-    """Where no agent was asked there is nothing to confirm, nobody to ask again and nobody to talk with; it is said what to do."""
+    """Where no agent was asked there is nothing to confirm and nobody to ask again; it is said what to do."""
     project(project_folder)
     assert kr_here("ask", "May we?", "--target", "human").code == 5
-    for arguments in (("confirm", "E1"), ("context", "E1", "x"), ("chat", "E1"), ("choose", "E1", "A")):
+    for arguments in (("confirm", "E1"), ("context", "E1", "x"), ("choose", "E1", "A")):
         done = inbox(*arguments)
         assert done.code == 2, done
         assert "correct" in done.err

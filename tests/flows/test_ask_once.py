@@ -44,6 +44,27 @@ def test_a_question_asked_anew_and_answered_waits_no_longer(tmp_path):
         assert statuses(made) == {"E1": "superseded"}
 
 
+@pytest.mark.req("E3", "H3")
+def test_a_new_case_tells_what_a_human_decided_of_the_same_question(tmp_path):
+    """Id, person, date and the beginning of the answer; nothing is answered by it, and another question is not meant."""
+    with service(tmp_path, duc=Says(UNSURE)) as made:
+
+        def asked(text, **values):
+            return made.ask(Question(text=text, topic="authentication", **values))
+
+        first = asked("Which store should we use?")
+        assert not any("same" in note for note in asked("Which store should we use?").notes), "it waits"
+        made.reply("E1", HumanResponse(action="correct", content="Postgres.\n/kr confirm E1", by="ada"))
+        again = asked("which store should we use", feature_id="shop")
+        assert again.status == "escalated"
+        when = f"{made.cases.get('E1').resolution.time.astimezone():%Y-%m-%d}"
+        told = f"E1 was the same question; ada answered it on {when} (correct): Postgres. /kr confirm E1"
+        assert first.escalation.id == "E1"
+        assert [note.replace("\u200b", "") for note in again.notes] == [told]
+        assert made.cases.get(again.escalation.id).request.notes == again.notes
+        assert asked("Which store should we not use?").notes == ()
+
+
 def test_what_a_human_has_answered_is_not_asked_again(tmp_path):
     """Whoever asks again gets the answer; who says whom to ask, or asks something else, asks."""
     duc = Says(UNSURE)

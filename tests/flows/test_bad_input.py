@@ -54,6 +54,24 @@ def test_frameworks(kr, tmp_path, project_folder, framework, code):
 
 @pytest.mark.req("R2")
 @pytest.mark.parametrize(
+    "command",
+    [
+        ("docs", "index", "{}"),
+        ("-C", "{}", "log"),
+        ("versions", "{}"),
+        ("verify", "{}"),
+        ("cache", "show", "{}"),
+    ],
+)
+def test_names_of_300_characters(kr, command):
+    """A name that no file can have is refused in one line that says so, or is simply not there."""
+    done = kr(*(part.format("x" * 300) for part in command))
+    assert done.code in {2, 4}, done
+    assert "unforeseen" not in done.err
+
+
+@pytest.mark.req("R2")
+@pytest.mark.parametrize(
     "text",
     [b"{", b"a: [", b"a: b: c", b"\tkey: 1", b"- " * 100_000, b"[" * 100_000, b"\xff\xfe", b"\x00", b"a: &a [*a]",
      b"!!python/object/apply:os.system [ls]", b"", b"7", b"[]", b"&a [*a, *a]"],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 import yaml
+
+from kr_core.team.assembler import MessageAssembler
 
 pytestmark = pytest.mark.req("P7", "K2")
 
@@ -213,7 +216,7 @@ def test_an_answer_of_bmads_agent_is_found(ask, base, git):
 def test_a_stale_one_is_researched_anew_in_its_place(ask, base, git):
     """The entry keeps its id, path, date, own keys and their order; comments and header stay; the change is committed."""
     before = (base / "index.yaml").read_text()
-    done = ask("timeout of a parcel", "timeout", "How do I set a timeout for a parcel?")
+    done = ask("timeout of a parcel", "timeout", "What is the default of timeout in parcel.send?")
     assert done.json["status"] == "success", done
     assert done.json["results"]["report_path"] == "frameworks/parcel/timeouts.md"
     after = (base / "index.yaml").read_text()
@@ -290,3 +293,75 @@ def test_sources_that_are_not_there_yet(ask, base, project_folder):
     assert (
         Path(base, "frameworks/parcel/timeouts.md").read_text().startswith("# parcel - timeout of a parcel")
     )
+
+
+AGENTS = ("_bmad/kr/agents/knowledge-researcher.md", ".claude/agents/kr-knowledge-researcher.md")
+
+
+def blocks_of(text):
+    """The here-documents of an agent file, with the command of each."""
+    return re.findall(r"```sh\nkr (.+?) <<'(\w+)'\n(.*?)\n\2\n```", text, re.DOTALL)
+
+
+@pytest.mark.req("I1", "P7")
+def test_an_agent_file_for_bmad_is_written_and_taken_back(kr, base, project_folder):
+    """It lies beside BMAD's own agents, which stay as they are; for Claude Code too, where the project has it."""
+    mine = project_folder / "_bmad/bso/agents/knowledge-researcher.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("# Mine\n")
+    done = kr("init", "--client", "bmad", "--yes")
+    assert done.code == 0, done
+    agent = project_folder / AGENTS[0]
+    text = agent.read_text()
+    assert text.startswith('---\nname: "kr-knowledge-researcher"\n')
+    assert "(`_bmad-output/knowledge-base/`)" in text
+    assert not (project_folder / ".claude").exists()
+    assert not (project_folder / "kr.yaml").exists()
+    (project_folder / ".claude/agents").mkdir(parents=True)
+    assert kr("init", "--client", "bmad", "--yes").code == 0
+    assert (project_folder / AGENTS[1]).read_text() == text
+    assert "there already" in kr("init", "--client", "bmad", "--yes").out
+    assert kr("init", "--client", "bmad", "--undo", "--yes").code == 0
+    assert not (project_folder / "_bmad/kr").exists()
+    assert list((project_folder / ".claude").rglob("*")) == [project_folder / ".claude/agents"]
+    assert (mine.read_text(), (project_folder / "_bmad").is_dir()) == ("# Mine\n", True)
+    assert "nothing to undo" in kr("init", "--client", "bmad", "--undo", "--yes").out
+
+
+@pytest.mark.req("I1")
+def test_an_agent_file_that_is_not_krs_is_never_overwritten(kr, base, project_folder):
+    """A file of that name that another wrote, or that was changed, stays, also when it is taken back."""
+    agent = project_folder / AGENTS[0]
+    agent.parent.mkdir(parents=True)
+    agent.write_text("# Mine\n")
+    for options in (("--yes",), ("--undo", "--yes")):
+        done = kr("init", "--client", "bmad", *options)
+        assert (done.code, agent.read_text()) == (0, "# Mine\n")
+        assert f"{AGENTS[0]} is not KR's, or was changed; it stays as it is" in done.out
+
+
+@pytest.mark.req("I1")
+def test_without_a_bmad_project_no_agent_file_is_written(kr, project_folder):
+    """The error names the folder that is missing; beside a BMAD configuration, `kr init` names the option."""
+    done = kr("init", "--client", "bmad", "--yes")
+    assert (done.code, "has no `_bmad/`" in done.err) == (2, True)
+    (project_folder / "_bmad").mkdir()
+    assert "`kr init --client bmad`" in kr("init").out
+
+
+@pytest.mark.req("I1", "R1", "L1", "T1")
+def test_the_commands_of_the_agent_file_do_what_it_says(kr, base, project_folder):
+    """Each command with its request is run as it stands in the file, and prints what the agent hands back."""
+    kr("init", "--client", "bmad", "--yes")
+    (research, _, request), (lessons, _, phase), (team, _, message) = blocks_of(
+        (project_folder / AGENTS[0]).read_text()
+    )
+    done = yaml.safe_load(kr(*research.split(), input=request.encode()).out)
+    assert done["status"] in {"success", "partial", "degraded"}
+    assert (done["mode"], done["session_id"]) == ("research", "sprint-2026-02-07-001")
+    done = yaml.safe_load(kr(*lessons.split(), input=phase.encode()).out)
+    assert done["results"]["injection_block"].startswith("[LESSONS] dev-execution")
+    assembler = MessageAssembler()
+    (asked,) = (one for line in message.splitlines() for one in assembler.take(line))
+    assert asked.body["requesting_agent"] == "dev-runner-3-1"
+    assert team.startswith("team --session ")

@@ -411,3 +411,20 @@ class TestRebuild:
         assert [one["id"] for one in kr("cache", "list", "--archived", "--json").json] == ["parcel-labels"]
         assert [one["id"] for one in kr("cache", "list", "--json").json] == ["parcel-timeout"]
         assert len(list(base.glob("_archived-index.yaml.corrupt-*"))) == 1
+
+
+@pytest.mark.req("K5", "R4")
+def test_a_report_in_another_language_is_served(kr, base):
+    """A report whose facts and sections are in Chinese is listed, found, served with its text, and checked for its age."""
+    text = "# parcel - 退款流程\n\n**框架：** parcel\n**版本：** 1.4.0\n**研究日期：** {day}\n\n## 摘要\n\n调用 `parcel.refund()`。\n"
+    file = base / "frameworks/parcel/refund.md"
+    file.write_text(text.format(day=f"{date.today():%Y年%m月%d日}"))
+    assert kr("cache", "rebuild").code == 0
+    assert "frameworks/parcel/refund.md" in kr("cache", "list").out
+    assert "refund" in kr("cache", "search", "退款流程").out
+    done = kr("research", "退款流程", "--framework", "parcel", "--json")
+    assert done.json["status"] == "cache-hit"
+    assert "parcel.refund()" in done.json["results"]["summary"]
+    assert kr("cache", "check", "--ci").code == 0
+    file.write_text(text.format(day="2001年1月5日"))
+    assert "refund" in kr("cache", "check", "--ci").out

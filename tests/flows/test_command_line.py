@@ -32,7 +32,8 @@ class TestResearch:
     @pytest.mark.req("R5", "R14", "K9")
     def test_the_main_job(self, kr, project_folder):
         """A question is answered from the installed documentation, then from the knowledge base without any source."""
-        first = kr(*ASK, "--json")
+        asked = ("research", "What is the default of timeout in parcel.send?", "--framework", "parcel")
+        first = kr(*asked, "--json")
         assert (first.code, first.err) == (0, "")
         results = first.json["results"]
         assert first.json["status"] == "success"
@@ -48,10 +49,10 @@ class TestResearch:
             path, _, line = citation["locator"].partition(":")
             quoted = "\n".join((site / path).read_text().split("\n")[int(line) - 1 :])
             assert citation["quote"].split("\n")[0].split()[0] in quoted
-        second = kr(*ASK, "--json")
+        second = kr(*asked, "--json")
         assert (second.code, second.json["status"]) == (0, "cache-hit")
         assert second.json["results"]["sources_consulted"] == []
-        third = kr(*ASK, "--json")
+        third = kr(*asked, "--json")
         assert {**third.json, "session_id": ""} == {**second.json, "session_id": ""}
         assert third.json["session_id"] != second.json["session_id"]
 
@@ -117,6 +118,23 @@ class TestResearch:
         assert fresh.json["status"] == "success"
 
     @pytest.mark.req("S4")
+    @pytest.mark.parametrize("ending", ["yaml", "yml"])
+    def test_a_batch_in_yaml(self, kr_here, project_folder, ending):
+        """A list of questions and requests, as people write them; what is not a list is refused with its place."""
+        batch = project_folder / f"batch.{ending}"
+        batch.write_text(
+            f"# open\n- {QUESTION}\n- question: {QUESTION}\n  framework: parcel\n  version: 1.4\n- inputs: {{required: {json.dumps(FORM)}}}\n"
+        )
+        done = kr_here("research", "--batch", batch.name)
+        results = [json.loads(line) for line in done.out.splitlines()]
+        assert [one["status"] for one in results] == ["success"] * 3 or done.code == 0, done
+        batch.write_text("- a\n- {\n")
+        bad = kr_here("research", "--batch", batch.name)
+        assert (bad.code, f"batch.{ending}:3: is neither YAML nor JSON" in bad.err) == (2, True)
+        batch.write_text("question: a\n")
+        assert "is not a list; write one question" in kr_here("research", "--batch", batch.name).err
+
+    @pytest.mark.req("S4")
     def test_a_batch(self, kr_here, project_folder):
         """One result a line, in the order asked; the worst exit code counts."""
         lines = [json.dumps(FORM), json.dumps({"question": QUESTION, "framework": "parcel"}), "",
@@ -178,7 +196,6 @@ class TestResearch:
             ("verify", "x" * 5000),
             ("cache", "show", "nothing"),
             ("cache",),
-            (),
         ],
     )
     def test_wrong_use(self, kr_here, project_folder, arguments):

@@ -292,8 +292,33 @@ def test_what_keeps_the_knowledge_base_in_order_is_committed(kr, git, project, c
     git("commit", "-q", "-a", "-m", "by hand")
     assert commits("refresh") == ("KR: mark 1 entry as stale", ["index.yaml"])
     index.write_text("[")
-    assert commits("rebuild") == ("KR: rebuild the index from the reports", ["index.yaml"])
+    assert commits("rebuild") == ("KR: rebuild the index from the reports", [".gitignore", "index.yaml"])
     assert (project / "knowledge-base" / path).exists()
+
+
+@pytest.mark.req("K10", "K7")
+@pytest.mark.parametrize("broken", [False, True], ids=["before", "corrupt"])
+def test_the_work_tree_is_clean_after_a_rebuild(kr, git, project, broken):
+    """The copy of the old index that a rebuild keeps is ignored by git, which the same commit says; it stays on the disk."""
+    kr("research", QUESTION)
+    base = project / "knowledge-base"
+    if broken:
+        (base / "index.yaml").write_text("[")
+    else:
+        next(base.glob("frameworks/*/*.md")).with_name("more.md").write_text(
+            "# parcel - more\n\n## Summary\n\nx\n"
+        )
+        git("add", "-A")
+        git("commit", "-q", "-m", "by hand")
+    done = kr("cache", "rebuild")
+    assert (done.code, done.err) == (0, "")
+    assert git("status", "--porcelain") == ""
+    assert committed(git) == ["knowledge-base/.gitignore", "knowledge-base/index.yaml"]
+    label = "corrupt" if broken else "before"
+    assert len(list(base.glob(f"index.yaml.{label}-*"))) == 1
+    (base / "index.yaml").write_text("[")
+    kr("cache", "rebuild")
+    assert git("status", "--porcelain") == ""
 
 
 @pytest.mark.req("K10")
@@ -314,8 +339,9 @@ def test_the_log_of_a_knowledge_base_in_use(bench, monkeypatch, tmp_path):
     bench.configure(AUTO)
     (bench.folder / "app.py").write_text("one\n")
     git("add", "app.py")
-    pipeline = bench.pipeline({"quick": Given(found())})
     verbs = "open close send track insure wrap weigh label sort lose find return".split()
+    said = found(f"With `deliver` you {', '.join(verbs)} a parcel; it is called with the name of the parcel.")
+    pipeline = bench.pipeline({"quick": Given(said)})
     new = 0
     for number in range(100):
         verb = verbs[number * 5 % min(len(verbs), 1 + number // 8)]  # a new one now and then

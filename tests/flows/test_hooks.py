@@ -132,3 +132,53 @@ def test_a_name_that_is_near_a_hook_is_suggested(hooked):
     """A misspelt name is compared with plugins that have hooks."""
     done, _ = hooked({"hooks": ["deprecatoin"]}, "doctor")
     assert "did you mean `deprecation`?" in done.out + done.err
+
+
+SCORES = """
+from kr_core.plugin import Provider, Score, hookimpl
+
+KR_CONTRACT = 2
+
+class Wrong:
+    def score(self, query, findings, draft):
+        return Score(score=95, level="low")
+
+@hookimpl
+def kr_scorer():
+    return Provider(lambda settings, setup: Wrong())
+"""
+
+
+def reports(project_folder):
+    return "".join(path.read_text("utf-8") for path in (project_folder / "knowledge-base").rglob("*.md"))
+
+
+@pytest.mark.req("P1", "Z8")
+def test_what_a_hook_adds_to_a_report_is_shown_and_its_faults_stay_out_of_it(hooked, project_folder):
+    """A note of a hook is in the terminal and in the report; that a hook could not be loaded or failed is in the terminal alone."""
+    settings = {
+        "hooks": ["watch", "broken", "old"],
+        "knowledge_research": {"sources": ["installed_docs"]},
+    }
+    done, _ = hooked(settings, "research", QUESTION)
+    assert "note: Seen by watch." in done.err
+    assert "note: hook old: " in done.err
+    assert "note: hook broken: " in done.err
+    report = reports(project_folder)
+    assert "- Note: Seen by watch." in report
+    assert "hook old" not in report
+    assert "hook broken" not in report
+    assert "No caveat was found." not in report.partition("- Note: ")[0].rpartition("## ")[2]
+
+
+@pytest.mark.req("A8", "Z8")
+def test_a_score_whose_level_is_wrong_is_noted_with_the_line_of_the_scorer(hooked, tmp_path):
+    """The note names the plugin, its line and what the level must be, on one line."""
+    folder = install(tmp_path / "site", "kr_scores", "1.0", {"kr_scores.py": SCORES})
+    (folder / "entry_points.txt").write_text("[kr]\nscores = kr_scores\n")
+    settings = {"scorer": "scores", "knowledge_research": {"sources": ["installed_docs"]}}
+    done, _ = hooked(settings, "research", QUESTION, "--json")
+    said = "a score of 95 is `high`, not `low`; `high` is from 80, `medium` from 50 (kr_scores.py:8)"
+    note = f"scorer scores: the scorer failed (ValidationError: Score: {said})"
+    assert note in done.json["results"]["degradation_notes"]
+    assert done.json["results"]["score"] == 0

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sqlite3
 import string
 from concurrent.futures import ThreadPoolExecutor
 
@@ -254,3 +255,20 @@ def test_whatever_is_sent_is_answered_as_described(inbox, program, key, body, wa
     if answer.status_code != 200:
         assert answer.headers["content-type"] == "application/problem+json"
         assert set(answer.json()) >= {"type", "title", "status", "detail"}
+
+
+@pytest.mark.req("Z7")
+def test_a_case_in_the_form_of_another_kr(tmp_path):
+    """A case with keys that this KR does not know is refused with what to do, on the page and as problem details."""
+    with served(tmp_path) as made, made.program() as program:
+        key = made.ask()
+        with sqlite3.connect(next(tmp_path.rglob("journal.sqlite"))) as connection:
+            connection.execute(
+                "UPDATE documents SET data = json_set(data, '$.care', json('{\"sinks\": {}}')) WHERE key = ?",
+                [key],
+            )
+        connection.close()
+        detail = refused(program.get(f"/api/inbox/{key}"), 500, "unable")
+        assert f"case {key} cannot be read, since it is not in the form that this KR writes" in detail
+        assert "move the journal aside" in detail
+        assert "move the journal aside" in program.get(f"/cases/{key}").text

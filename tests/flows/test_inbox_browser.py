@@ -1,6 +1,8 @@
 """The page of the inbox in a real browser: with the keyboard, on a phone, in the dark, without a script, and while others work."""
 
+import asyncio
 import re
+import threading
 
 import pytest
 from support.asked import Says, said
@@ -22,6 +24,23 @@ SESSION_ENGINE = "django.contrib.sessions.backends.cache"
 
 See [the docs](https://redis.io/docs/latest/) and <https://docs.djangoproject.com/en/5.2/topics/http/sessions/>.
 """
+
+
+class SlowOnce:
+    """An agent that answers its first question at once, and the next one when it is let go on."""
+
+    def __init__(self, *replies):
+        self._replies = replies
+        self.asked = 0
+        self.go_on = threading.Event()
+
+    async def run(self, _job):
+        self.asked += 1
+        while self.asked > 1 and not self.go_on.is_set():  # noqa: ASYNC110  it is set by another thread
+            await asyncio.sleep(0.01)
+        return self._replies[self.asked - 1]
+
+
 LOOKS = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
@@ -198,6 +217,69 @@ def test_who_types_while_a_newer_answer_comes_loses_nothing(browser, tmp_path):
         page.get_by_role("button", name="Send the reply").click()
         page.locator(".notice.done").wait_for()
         assert inbox.case(key).answer.content == "Use PostgreSQL."
+
+
+@pytest.mark.req("H2", "H4")
+def test_a_choice_just_made_outlives_the_answer_that_comes(browser, tmp_path):
+    """Where the page was waiting for an agent, it does not load itself again once a person has begun a reply."""
+    agent = SlowOnce(UNSURE, said(answer="It is fast.", confidence=70))
+    with served(tmp_path, duc=agent) as inbox, tab(browser, inbox.url) as page:
+        key = inbox.ask()
+        page.goto(f"/cases/{key}")
+        page.get_by_label("Say something").fill("Why?")
+        page.get_by_role("button", name="Say it").click()
+        page.locator(".notice.working").wait_for()
+        page.get_by_label("The answer is right").check()
+        page.locator("#by_reply").fill("Grace")
+        agent.go_on.set()
+        page.get_by_role("link", name="Show it, and keep what you have begun").wait_for()
+        assert page.get_by_label("The answer is right").is_checked()
+        page.get_by_role("link", name="Show it, and keep what you have begun").click()
+        page.locator(".turns .agent", has_text="It is fast.").wait_for()
+        assert page.get_by_label("The answer is right").is_checked()
+        assert page.locator("#by_reply").input_value() == "Grace"
+        page.get_by_role("button", name="Send the reply").click()
+        page.locator(".notice.done").wait_for()
+    assert agent.asked == 2
+
+
+@pytest.mark.req("H2", "H4")
+def test_what_is_begun_before_the_script_comes_is_not_undone(browser, tmp_path):
+    """The page brings back what was typed before it was loaded again, but not over what a quick person has begun meanwhile."""
+    with served(tmp_path) as inbox, tab(browser, inbox.url) as page:
+        key = inbox.ask()
+        page.goto(f"/cases/{key}")
+        page.get_by_label("Answer with this text").check()
+        page.locator("#text_correct").fill("Kept.")
+        page.locator("#by_reply").fill("Grace")
+        held = []
+
+        def hold(route):
+            held.append(route)
+
+        page.route("**/page*.js*", hold)
+        page.goto(f"/cases/{key}?again", wait_until="commit")
+        page.get_by_label("The answer is right").check()
+        page.locator("#by_reply").fill("Ada")
+        held[0].continue_()
+        page.wait_for_function("document.getElementById('text_correct').value === 'Kept.'")
+        assert page.get_by_label("The answer is right").is_checked()
+        assert page.locator("#by_reply").input_value() == "Ada"
+
+
+@pytest.mark.req("H2", "H4")
+def test_what_was_chosen_for_an_older_answer_is_not_chosen_for_a_newer_one(browser, tmp_path):
+    """A person confirms only the answer that they saw: a newer one starts without a choice."""
+    agent = Says(UNSURE, said(answer="Still Redis.", confidence=70))
+    with served(tmp_path, duc=agent) as inbox, tab(browser, inbox.url) as page, inbox.person() as other:
+        key = inbox.ask()
+        page.goto(f"/cases/{key}")
+        page.get_by_label("The answer is right").check()
+        other.open(f"/cases/{key}")
+        other.fill("/reply", action="add_context", text_context="40 servers", by="Bob")
+        page.get_by_role("link", name="Show it, and keep what you have typed").click()
+        page.locator(".answer", has_text="Still Redis.").wait_for()
+        assert not page.get_by_label("The answer is right").is_checked()
 
 
 def test_the_agents_answer_is_a_start_to_correct(browser, inbox):

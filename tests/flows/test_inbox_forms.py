@@ -160,6 +160,53 @@ def test_context_is_asked_again_and_a_sure_answer_ends_the_case(tmp_path):
         assert "And two data centres." in replies.prompts[-1]
 
 
+@pytest.mark.req("H3", "H2")
+def test_after_added_context_the_page_names_the_agent_that_answered(tmp_path):
+    """The accepted answer has its author, confidence and reasons; the person who added context is named as that."""
+    replies = Says(UNSURE, said(answer="Surely Redis.", confidence=95, rationale="It replicates."))
+    with served(tmp_path, duc=replies) as inbox, inbox.person() as person:
+        key = inbox.ask()
+        person.open(f"/cases/{key}")
+        page = words(person.fill("/reply", action="add_context", text_context="40 servers", by="root").text)
+        assert f"{key} is answered by duc, with what root has added" in page
+        assert "answered, by root" not in page
+        assert "confidence 95 of 100" in page
+        assert "It replicates." in page
+        assert "duc answered, confidence 95 of 100" in page, "the history has the exchange of the answer"
+        assert "answered by duc" in words(person.get("/?status=all").text)
+        live = next(one for one in person.get("/live?after=0").json()["cases"] if one["id"] == key)
+        assert (live["by"], live["action"]) == ("duc", "context")
+
+
+@pytest.mark.req("H3")
+def test_a_question_is_withdrawn_on_the_page_and_by_the_api(tmp_path):
+    """Both need the reason, and show it afterwards with the person's name."""
+    with served(tmp_path) as inbox, inbox.person() as person, inbox.program() as program:
+        key = inbox.ask()
+        person.open(f"/cases/{key}")
+        assert "needs a text" in words(person.fill("/reply", action="withdraw", by="ann").text)
+        page = words(person.fill("/reply", action="withdraw", text_withdraw="A typo.", by="ann").text)
+        assert f"{key} is withdrawn, by ann: A typo." in page
+        assert "The question is withdrawn." in page
+        assert "withdrawn by ann" in words(person.get("/?status=withdrawn").text)
+        other = inbox.ask()
+        body = {"action": "withdraw", "content": "Twice.", "revision": 1, "by": "bob"}
+        assert program.post(f"/api/inbox/{other}/reply", json=body).json()["status"] == "failed"
+        assert program.get(f"/api/inbox/{other}").json()["resolution"]["content"] == "Twice."
+        assert program.get("/api/inbox?status=withdrawn").json()["total"] == 2
+
+
+@pytest.mark.req("H2")
+def test_below_an_answer_of_a_human_no_card_says_that_there_is_none(tmp_path):
+    """A question that went straight to a human shows the human's answer alone once there is one."""
+    with served(tmp_path) as inbox, inbox.person() as person:
+        key = inbox.ask("May an order change?", topic="business-rules")
+        assert "No answer yet" in person.open(f"/cases/{key}").text
+        page = person.fill("/reply", action="correct", text_correct="It may.", by="ann").text
+        assert "It may." in page
+        assert "No answer yet" not in page
+
+
 @pytest.mark.req("H3")
 def test_a_talk_goes_on_until_it_is_ended_with_an_answer(tmp_path):
     """Each turn stands on the page; the agent's last words can be the answer, and are then the agent's."""

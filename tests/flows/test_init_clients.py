@@ -24,7 +24,18 @@ pytestmark = pytest.mark.req("I1")
 
 
 @pytest.fixture
-def kr(kr_here):
+def program(tmp_path, monkeypatch):
+    """A `kr` on the path."""
+    made = tmp_path / "bin" / "kr"
+    made.parent.mkdir()
+    made.write_text("#!/bin/sh\n")
+    made.chmod(0o755)
+    monkeypatch.setenv("PATH", str(made.parent), prepend=os.pathsep)
+    return made
+
+
+@pytest.fixture
+def kr(kr_here, program):
     """The commands run in this process, but those that somebody answers."""
     return kr_here
 
@@ -48,7 +59,7 @@ def there(folder):
 
 @pytest.mark.parametrize("client", FILES)
 def test_in_an_empty_project(init, folder, client):
-    """The difference is shown, both files are written, a second time changes nothing; undoing leaves no entry and no text."""
+    """The difference is shown, both files are written, a second time changes nothing; undoing leaves no file."""
     configuration, text = FILES[client]
     done = init(client, "--yes")
     assert (done.code, done.err) == (0, "")
@@ -63,10 +74,39 @@ def test_in_an_empty_project(init, folder, client):
     assert "there already" in init(client, "--yes").out
     assert there(folder) == sorted(FILES[client])
     assert init(client, "--undo", "--yes").code == 0
-    assert there(folder) == [configuration]
-    assert json.loads((folder / configuration).read_text()) == {"mcpServers": {}}
+    assert there(folder) == []
     assert not (folder / ".claude/skills/kr").exists()
     assert "nothing to undo" in init(client, "--undo", "--yes").out
+
+
+def test_the_missing_extra_is_named(init, monkeypatch):
+    """Where the library that `kr mcp` needs is missing, `kr init` says how to install it; where it is there, nothing."""
+    assert "note:" not in init("cursor", "--yes").out
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    done = init("claude-code", "--yes")
+    assert done.code == 0
+    assert 'pip install "kr-core[mcp]"' in done.out
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_without_kr_on_the_path_the_entry_has_an_absolute_path(init, folder, program, monkeypatch, beside):
+    """The entry names the program beside this Python, or this Python itself; undoing knows it."""
+    python = program.parent.parent / "env" / "python"
+    python.parent.mkdir()
+    if beside:
+        program.rename(python.parent / "kr")
+    else:
+        program.unlink()
+    monkeypatch.setenv("PATH", str(program.parent))
+    monkeypatch.setattr(sys, "executable", str(python))
+    done = init("claude-code", "--yes")
+    assert "a path of this computer" in done.out
+    entry = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["kr"]
+    started = [str(python.parent / "kr")] if beside else [str(python), "-P", "-m", "kr_core"]
+    assert [entry["command"], *entry["args"]] == [*started, "mcp"]
+    assert "there already" in init("claude-code", "--yes").out
+    assert init("claude-code", "--undo", "--yes").code == 0
+    assert there(folder) == []
 
 
 def test_the_guide_names_the_project_s_knowledge_base(init, folder):
@@ -174,15 +214,16 @@ def test_what_the_user_has_made_of_it_is_neither_replaced_nor_removed(init, fold
     assert "# Ask KR\n" in guide.read_text()
 
 
+@pytest.mark.parametrize("before", ["{}", "{}\n", "{ }\n"])
 @pytest.mark.parametrize("client", FILES)
-def test_files_and_folders_that_may_be_the_user_s_stay(init, folder, client):
+def test_files_and_folders_that_may_be_the_user_s_stay(init, folder, client, before):
     """An object without members, and folders that were empty before, are there after undoing."""
     configuration, text = FILES[client]
     (folder / text).parent.mkdir(parents=True)
-    (folder / configuration).write_text("{}")
+    (folder / configuration).write_text(before)
     assert init(client, "--yes").code == 0
     assert init(client, "--undo", "--yes").code == 0
-    assert json.loads((folder / configuration).read_text()) == {"mcpServers": {}}
+    assert json.loads((folder / configuration).read_text()) == {}
     kept = (folder / text).parent
     assert (kept.parent if client == "claude-code" else kept).is_dir()
 
@@ -299,7 +340,7 @@ def test_another_configuration_goes_into_the_entry(kr, init, folder):
     assert json.loads(path.read_text()) == {"mcpServers": {"kr": OURS}}
     kr("--config", "other.yaml", "init", "--client", "claude-code", "--yes", cwd=folder)
     assert init("claude-code", "--undo", "--yes").code == 0
-    assert json.loads(path.read_text()) == {"mcpServers": {}}
+    assert not path.exists()
 
 
 def test_options_that_do_not_go_together(kr, folder):
@@ -326,4 +367,4 @@ def test_an_object_keeps_value_and_layout(whole, indent, crlf):
     text = text.replace("\n", "\r\n") if crlf else text
     loaded = json_edit.load(text, where="x", by_hand="")
     assert loaded == whole
-    assert json_edit.dump(loaded, like=text) == text
+    assert json_edit.dump(loaded, like=text, where="x", by_hand="") == text

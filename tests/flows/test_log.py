@@ -20,9 +20,11 @@ from kr_core.escalation.case import Case
 from kr_core.escalation.repository import CaseRepository
 from kr_core.model.questions import Answer, EscalationRequest, Question
 from kr_core.model.routing import Route
+from kr_core.plugin import LogRecord
 from kr_core.qalog import reader as record
 from kr_core.qalog.reader import LogFilter
 from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.logs.jsonl import JSONLines
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)
 HOSTILE = "red \x1b[31m, \x9b2J, \u202eturned"
@@ -412,7 +414,7 @@ def test_a_log_that_has_more_than_the_journal(told, folder):
 def test_how_many_entries(journal, capsys, entries):
     """The number of entries is the right one."""
     journal.append([Event("k.v", "r") for _ in range(entries)]).result()
-    assert log._verify(journal) == 0
+    assert log._verify(journal, {}) == 0
     assert capsys.readouterr().out.split()[0] == str(entries)
 
 
@@ -449,3 +451,165 @@ def test_a_journal_that_cannot_be_read(kr, folder):
     done = kr("log", cwd=folder)
     assert done.code == PluginError.exit_code
     assert "move it aside" in done.err
+
+
+# -- what the record lost ------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G1")
+def test_a_write_ahead_log_that_was_cut(kr, folder, journal):
+    """Nine cases that became one are told by the head beside the journal and by the log that has had their entries."""
+    (folder / "kr.yaml").write_text("logs: [jsonl]\n")
+    sizes = []
+    for number in range(9):
+        record = Record(journal)
+        record.asked(f"e{number}", "Which session store should we use?")
+        sizes.append((folder / ".kr/journal.sqlite-wal").stat().st_size)
+    JSONLines(folder / ".kr").write([LogRecord(*one) for one in journal.read(0, 100)])
+    files = {path.name: path.read_bytes() for path in (folder / ".kr").glob("journal.sqlite*")}
+    journal.close()
+    for name, content in files.items():
+        (folder / ".kr" / name).write_bytes(content)
+    (folder / ".kr/journal.sqlite-shm").unlink()
+    os.truncate(folder / ".kr/journal.sqlite-wal", sizes[0])
+    done = kr("log", "--verify", cwd=folder)
+    assert done.code == 1
+    first, second = done.out.splitlines()
+    assert first.startswith("entry 4: it and those up to entry 27 are missing: KR wrote entry 27")
+    assert second.startswith(
+        "log jsonl: it ends with entry 27 of 2026-02-05 10:00:02, which the journal does not have;"
+    )
+    assert len(kr("log", cwd=folder).out.splitlines()) == 2
+    (folder / ".kr/journal.sqlite-head").unlink()
+    assert kr("log", "--verify", cwd=folder).out.startswith("log jsonl: it ends with entry 27")
+    (folder / ".kr/log.jsonl").unlink()
+    assert kr("log", "--verify", cwd=folder).out == "3 entries, all in order\n"
+
+
+@pytest.mark.req("G1", "G3")
+def test_a_log_that_cannot_be_compared(kr, folder, journal):
+    """A log that lags behind is in order; one that cannot be read is named, with what to do."""
+    (folder / "kr.yaml").write_text("logs: [jsonl]\n")
+    Record(journal).asked("e1", "What?")
+    log_file = JSONLines(folder / ".kr")
+    log_file.write([LogRecord(*one) for one in journal.read(0, 2)])
+    journal.close()
+    assert kr("log", "--verify", cwd=folder).code == 0
+    with (folder / ".kr/log.jsonl").open("a") as file:
+        file.write('{"number": 3, "id": "torn')
+    assert kr("log", "--verify", cwd=folder).code == 0
+    with (folder / ".kr/log.jsonl").open("a") as file:
+        file.write('\n{"number": 3, "id": "x", "time": "yesterday"}\n')
+    done = kr("log", "--verify", cwd=folder)
+    assert done.code == 1
+    assert "log jsonl: " in done.out
+    assert "the log cannot be read" in done.out
+    assert "move it aside" in done.out
+
+
+@pytest.mark.req("G1")
+def test_side_tables_that_are_gone(told, folder, written):
+    """Emptied tables are named with what it means; a dropped one with what to do. Neither ends in a traceback."""
+    journal = SQLite(folder / ".kr")
+    journal.keep_step("r1", "fetch", {"a": 1})
+    journal.spend("s", "3-1", "g", 3)
+    journal.number("escalation")
+    journal.close()
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        for table in ("steps", "grants", "counters", "chain"):
+            connection.execute(f"DELETE FROM {table}")
+    connection.close()
+    done = told("--verify")
+    assert done.code == 1
+    assert {line.split(":")[0] for line in done.out.splitlines()} >= {
+        "table steps", "table grants", "table chain", "counter escalation",
+    }  # fmt: skip
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute("DROP TABLE steps")
+    connection.close()
+    done = told("--verify")
+    assert done.code == PluginError.exit_code
+    assert "lacks the table `steps`" in done.err
+    assert "restore it from a backup" in done.err
+
+
+@pytest.mark.req("Q3", "G1")
+def test_counters_that_were_set_back(kr, folder):
+    """A question gets a case with a number that no case has, and the check names the counter."""
+    (folder).mkdir()
+    ask = ("ask", "--target", "human", "--topic", "authentication", "--feature", "login")
+    for number in range(3):
+        assert kr(*ask, f"Which session store should we use, number {number}?", cwd=folder).code == 5
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute("UPDATE counters SET number = 0 WHERE kind = 'escalation'")
+    connection.close()
+    assert "counter escalation: it is at 0, and KR had written 3" in kr("log", "--verify", cwd=folder).out
+    done = kr(*ask, "What is the last question?", cwd=folder)
+    assert (done.code, "E4" in done.out + done.err) == (5, True), done
+    assert kr("log", "--verify", cwd=folder).code == 0
+
+
+@pytest.mark.req("Z7")
+@pytest.mark.parametrize("command", [("inbox", "list"), ("inbox", "show", "E1"), ("log", "--verify")])
+def test_a_case_in_the_form_of_another_kr(kr, folder, written, command):
+    """A case with keys that this KR does not know is named, with what to do."""
+    written.journal.close()
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute(
+            "UPDATE documents SET data = json_set(data, '$.care', json('{\"sinks\": {}}')) WHERE key = 'E1'"
+        )
+    connection.close()
+    done = kr(*command, cwd=folder)
+    said = done.out + done.err
+    assert done.code != 0
+    assert "case E1 cannot be read, since it is not in the form that this KR writes" in said
+    assert "sinks" in said
+    assert "move the journal aside" in said
+    assert "Traceback" not in said
+
+
+# -- long records --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("G4")
+def test_pages_are_told_as_the_whole_is(journal, written, monkeypatch):
+    """However the record falls into pages, its exchanges come in the same order, with all that they came to."""
+    for number in range(5, 12):
+        written.asked(f"e{number}", "Which?")
+        written.answered(f"e{number}", "This.", 90)
+        written.finished(f"e{number}", "accepted")
+    whole = record.exchanges(journal, LogFilter())
+    assert [one.id for one in whole][:4] == ["e1", "e4", "e2", "e3"]
+    for size in (1000, 50, 40, 23, 11, 7, 3):
+        monkeypatch.setattr(record, "_PAGE", size)
+        pages = list(record.exchange_pages(journal, LogFilter()))
+        assert [one for page in pages for one in page] == whole
+        assert len(pages) > 45 // size
+
+
+@pytest.mark.req("G4")
+def test_links_in_circles_end(journal, monkeypatch):
+    """Exchanges that follow themselves, or each other, are read once."""
+    monkeypatch.setattr(record, "_PAGE", 2)
+    written = Record(journal)
+    for name, parent in (("a", "b"), ("b", "a"), ("c", "c")):
+        written.say("human.replied", name, parent=parent, action="add_context", by="ann")
+        written.say("question.asked", name, parent=parent, text="?")
+    pages = record.exchange_pages(journal, LogFilter())
+    assert sorted(one.id for page in pages for one in page) == ["a", "b", "c"]
+
+
+@pytest.mark.req("G4", "A1")
+def test_the_first_page_is_printed_before_the_rest_is_read(told, folder, monkeypatch, capsys):
+    """A long record is shown page by page, each under the same columns."""
+    monkeypatch.setattr(record, "_PAGE", 8)
+    shown = []
+    read = SQLite.entries
+
+    def entries(self, **wanted):
+        shown.append(len(capsys.readouterr().out.splitlines()))
+        return read(self, **wanted)
+
+    monkeypatch.setattr(SQLite, "entries", entries)
+    told()
+    assert any(shown[:-1])

@@ -50,7 +50,7 @@ print(json.dumps([idle, tended.applied, told, len(waiting), closed, page, [case.
 
 
 def test_ten_thousand_wait(tmp_path):
-    """One look asks the sink once and shows nothing anew; a reply costs what one costs; memory is bounded."""
+    """One look asks the channel once and shows nothing anew; a reply costs what one costs; memory is bounded."""
     with service(tmp_path, Board(), duc=Says(said(confidence=65))) as made:
         made.ask(Question(text=QUESTION, topic="authentication", context="A shop. " * 500))
         kept = made.pipeline.journal.document("escalation", "E1")

@@ -22,7 +22,7 @@ from support.mcp_door import (
 )
 from support.projects import QUESTION, install
 
-from kr_core.cli.command_line import parser
+from kr_core.cli.command_options import parser
 from kr_core.cli.mcp import run
 from kr_core.errors import ConfigError
 from kr_core.server.mcp.mcp_server import server_of
@@ -282,6 +282,55 @@ def test_an_agent_takes_a_wrong_answer_out(serve, project_folder, mode):
     record = (project_folder / ".kr/log.jsonl").read_text()
     assert "send() takes seconds" in record
     assert secret not in record
+
+
+@pytest.mark.req("I2", "A9", "A14", "R19")
+def test_a_question_without_an_answer_is_handed_back_as_a_search(serve):
+    """An agent with a search of its own learns what to look for; the names that it hands back are looked up, kept and graded."""
+    asked = {
+        "question": "What happens to a shipment that never arrives? My code: `open('/home/ada/key.pem').read()`",
+        "framework": "parcel",
+    }
+
+    async def work(connected):
+        first = await connected.call_tool("research", asked)
+        local = await connected.call_tool("research", {**asked, "max_calls": 0})
+        again = await connected.call_tool("research", {**asked, "names": ["parcel.send"], "refresh": True})
+        sure = await connected.call_tool("research", {"question": QUESTION})
+        listed = await connected.list_tools()
+        return first, local, again, sure, next(one for one in listed.tools if one.name == "research")
+
+    first, local, again, sure, told = serve(work)
+    task = first.structured_content["search_this"]
+    Draft202012Validator(told.output_schema).validate(first.structured_content)
+    assert first.structured_content["results"]["confidence"] in {None, "low"}
+    assert (task["library"], task["version"]) == ("parcel", "1.4.0")
+    assert "shipment that never arrives" in task["queries"][0]
+    assert "parcel 1.4.0" in task["look_for"]
+    assert 'research with the same question, framework="parcel"' in task["hand_back"]
+    assert not [query for query in task["queries"] if "key.pem" in query], "code stays at home"
+    for part in (task["queries"][0], task["look_for"], task["hand_back"], "This is not an answer"):
+        assert part in text(first)
+    assert "search_this" not in {**local.structured_content, **sure.structured_content}
+    assert "search this" not in text(local) + text(sure)
+    assert "parcel.send(address, timeout=5.0, insured=False)" in text(again)
+    assert again.structured_content["results"]["report_path"].startswith("frameworks/parcel/")
+
+
+@pytest.mark.req("I2")
+@pytest.mark.parametrize(("mode", "code"), [("auto", -32602), ("legacy", -32002)])
+@pytest.mark.parametrize("uri", ["kr://nothing", "kr://report/react/none.md"])
+def test_an_unknown_resource_has_the_code_of_the_revision(serve, project_folder, mode, code, uri):
+    """The revisions of 2025 have -32002 for it, the newest one -32602; a configuration that is wrong is another fault."""
+
+    async def work(connected):
+        with pytest.raises(MCPError) as refused:
+            await connected.read_resource(uri)
+        return refused.value.code
+
+    assert serve(work, mode) == code
+    (project_folder / "kr.yaml").write_text("stor: files\n")
+    assert serve(work, mode) == -32603
 
 
 @pytest.mark.req("I2")

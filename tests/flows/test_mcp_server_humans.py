@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from mcp_types import ElicitResult
+from mcp_types import INTERNAL_ERROR, ElicitResult, ErrorData
 from support.mcp_door import MODES, Lines, client, environment, over_http, text, tool
 from support.model_server import ANSWER, NOTHING, Fails, Says, model_server
 
@@ -24,7 +24,7 @@ RIGHT, CORRECT, CONTEXT = (
 
 
 class HumanAtClient:
-    """Fills in forms as a test has written down, and remembers them; `None` refuses one."""
+    """Fills in forms as a test has written down, and remembers them; `None` refuses one, a text is another action."""
 
     def __init__(self, *replies):
         self.replies = list(replies)
@@ -35,6 +35,8 @@ class HumanAtClient:
         reply = self.replies.pop(0)
         if reply is None:
             return ElicitResult(action="decline")
+        if isinstance(reply, str | ErrorData):
+            return ElicitResult(action=reply) if isinstance(reply, str) else reply
         return ElicitResult(action="accept", content=reply)
 
 
@@ -162,6 +164,19 @@ def test_a_form_that_is_filled_in_wrongly_is_shown_again_with_what_is_wrong(serv
 
 @pytest.mark.req("I2", "Z8")
 @pytest.mark.parametrize("mode", MODES)
+def test_an_answer_that_never_fits_the_form_is_asked_for_three_times(serve, mode):
+    """Then the case waits, in both generations; the agent behind the question is not asked again."""
+    human = HumanAtClient(*[{"decision": "yes"}] * 20)
+    result, calls = serve(asks(), UNSURE, mode=mode, human=human)
+    assert (result.structured_content["status"], len(human.forms), len(calls)) == ("escalated", 3, 1)
+    assert "choose one of the decisions" in text(result)
+    assert "the form came back 3 times without a usable reply; the last fault: the field `Decision`" in text(
+        result
+    )
+
+
+@pytest.mark.req("I2", "Z8")
+@pytest.mark.parametrize("mode", MODES)
 def test_a_human_who_refuses_leaves_the_case_waiting(serve, mode):
     """The tool says that it waits, and where; later the human may be asked again, and then it is decided for good."""
     human = HumanAtClient(None, {"decision": RIGHT})
@@ -173,16 +188,52 @@ def test_a_human_who_refuses_leaves_the_case_waiting(serve, mode):
 
     (first, second, third), calls = serve(work, UNSURE, mode=mode, human=human)
     assert (first.structured_content["status"], first.is_error) == ("escalated", False)
-    assert "undecided" in text(first)
+    assert "declined the form" in text(first)
     assert 'answer_escalation(escalation_id="E1")' in text(first)
     assert second.structured_content["status"] == third.structured_content["status"] == "answered"
     assert (len(calls), len(human.forms)) == (1, 2)
 
 
+@pytest.mark.req("I2", "Z8")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_that_cancels_each_form_is_not_said_to_have_asked_its_human(serve, mode):
+    """A program without a person cancels by itself: the result says that the form came back, and where a human answers."""
+    human = HumanAtClient("cancel", "cancel", {"decision": RIGHT})
+
+    async def work(connected):
+        first = await asks()(connected)
+        second = await connected.call_tool("answer_escalation", {"escalation_id": "E1"})
+        return first, second, await connected.call_tool("answer_escalation", {"escalation_id": "E1"})
+
+    (first, second, third), calls = serve(work, UNSURE, mode=mode, human=human)
+    for one in (first, second):
+        assert (one.structured_content["status"], one.is_error) == ("escalated", False)
+        assert "closed the form without a decision; it may have shown it to no one" in text(one)
+        assert "the human left" not in text(one)
+        assert "kr inbox show E1" in text(one)
+    assert third.structured_content["status"] == "answered"
+    assert (len(calls), len(human.forms)) == (1, 3)
+
+
+@pytest.mark.req("I2")
+def test_a_client_that_fails_to_show_the_form_leaves_the_case_waiting(serve):
+    """One that says that it can and answers with an error: the result names the error, and the case waits."""
+    human = HumanAtClient(ErrorData(code=INTERNAL_ERROR, message="no terminal"), {"decision": RIGHT})
+
+    async def work(connected):
+        first = await asks()(connected)
+        return first, await connected.call_tool("answer_escalation", {})
+
+    (first, second), calls = serve(work, UNSURE, mode="legacy", human=human)
+    assert (first.structured_content["status"], first.is_error) == ("escalated", False)
+    assert "could not show the form: no terminal" in text(first)
+    assert (second.structured_content["status"], len(calls)) == ("answered", 1)
+
+
 @pytest.mark.req("I2", "Z8", "H6")
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_that_cannot_ask_its_human_confirms_nothing(serve, mode):
-    """The case goes to the configured sinks and the tool says so; the agent cannot answer it, by no argument of any tool."""
+    """The case goes to the configured channels and the tool says so; the agent cannot answer it, by no argument of any tool."""
 
     async def work(connected):
         first = await asks()(connected)
@@ -201,6 +252,7 @@ def test_a_client_that_cannot_ask_its_human_confirms_nothing(serve, mode):
     (first, refused, tricked, last), _calls = serve(work, UNSURE, mode=mode)
     assert first.structured_content["status"] == "escalated"
     assert first.structured_content["escalation"]["id"] == "E1"
+    assert "E1: this client cannot ask its human" in text(first)
     assert "stdout" in text(first)
     assert "kr inbox show E1" in text(first)
     for one in (refused, *tricked, last):
@@ -272,6 +324,30 @@ def test_a_decision_about_an_older_answer_is_none_about_the_newer(project_folder
             last = asking(4, requestState=late["requestState"], inputResponses=decided(RIGHT))
             assert door.ask(last)["result"]["structuredContent"]["status"] == "answered"
         assert len(server.calls) == 2
+
+
+@pytest.mark.req("I2", "Z8")
+@pytest.mark.parametrize("given", [{}, {"other": {"action": "accept"}}, decided("yes"), decided(CORRECT)])
+def test_the_count_of_wrong_answers_is_in_the_sealed_state(project_folder, environ, given):
+    """Three calls with the state of the last one end the asking; a client that sends an older state again only calls again."""
+    with model_server(UNSURE) as server:
+        configure(project_folder, server)
+        with Lines(project_folder, environment(environ, KR_TRUST="all")) as door:
+            came, states = door.ask(asking(1))["result"], []
+            while came["resultType"] == "input_required":
+                states.append(came["requestState"])
+                assert len(states) <= 3
+                came = door.ask(asking(1 + len(states), requestState=states[-1], inputResponses=given))[
+                    "result"
+                ]
+            assert len(states) == 3
+            assert came["structuredContent"]["status"] == "escalated"
+            assert ("no answer to the form came" in came["content"][0]["text"]) == ("decision" not in given)
+            again = door.ask(asking(9, requestState=states[0], inputResponses=given))["result"]
+            assert again["resultType"] == "input_required"
+            right = asking(10, requestState=states[2], inputResponses=decided(RIGHT))
+            assert door.ask(right)["result"]["structuredContent"]["status"] == "answered"
+        assert len(server.calls) == 1, "no round asks the agent"
 
 
 @pytest.mark.req("I2", "Z8")

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from support.claude_program import claude
@@ -103,8 +104,32 @@ def test_claude_asks_kr_and_repeats_the_sourced_answer(project_folder, env, tmp_
     assert "parcel/__init__.py" in answer["result"]
 
 
-def _asks_then_repeats(call):
+@pytest.mark.req("I2", "Z8")
+def test_claude_without_a_person_is_not_said_to_have_asked_one(project_folder, env, tmp_path):
+    """With `-p` no person sees a form: the model reads what the client did with it, and where a human answers."""
+    known = {name: env[name] for name in ("KR_CACHE_DIR", "XDG_STATE_HOME")}
+    server = {"command": sys.executable, "args": COMMAND[1:], "env": known}
+    asked = {"question": "Which session store should we use?", "topic": "security", "target": "human"}
+    command = [
+        claude(), "-p", "Ask KR which session store to use.", "--mcp-config", json.dumps({"mcpServers": {"kr": server}}),
+        "--strict-mcp-config", "--allowedTools", "mcp__kr__ask", "--output-format", "json",
+    ]  # fmt: skip
+    with model_server(partial(_asks_then_repeats, tool="ask", given=asked)) as model:
+        told = {**env, **claude_environment(model, tmp_path)}
+        ran = subprocess.run(
+            command, check=False, capture_output=True, text=True, cwd=project_folder, env=told, timeout=120
+        )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    answer = json.loads(ran.stdout)["result"]
+    assert "E1 waits for a human" in answer
+    assert "kr inbox show E1" in answer
+    assert "the human left" not in answer
+    assert "the client " in answer
+
+
+def _asks_then_repeats(call, tool="research", given=None):
     """What a model would do: look for the tool if it is not loaded, call it, and say what came back."""
+    name = f"mcp__kr__{tool}"
     tools = [tool["name"] for tool in call.body.get("tools") or ()]
     blocks = [
         block
@@ -114,10 +139,10 @@ def _asks_then_repeats(call):
     ]
     used = {block["id"]: block["name"] for block in blocks if block["type"] == "tool_use"}
     for block in blocks:
-        if block["type"] == "tool_result" and used.get(block["tool_use_id"]) == "mcp__kr__research":
+        if block["type"] == "tool_result" and used.get(block["tool_use_id"]) == name:
             return Says(json.dumps(block["content"], ensure_ascii=False))
-    if "mcp__kr__research" in tools or "ToolSearch" in used.values():
-        return Uses("mcp__kr__research", {"question": QUESTION})
+    if name in tools or "ToolSearch" in used.values():
+        return Uses(name, given or {"question": QUESTION})
     if "ToolSearch" in tools:
-        return Uses("ToolSearch", {"query": "select:mcp__kr__research"})
+        return Uses("ToolSearch", {"query": f"select:{name}"})
     return Says("A title")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -15,6 +16,7 @@ from support.projects import PARCEL, install, make_environment
 
 from kr_core import Outcome
 from kr_core.config import load, trust_store
+from kr_plugins.sources.deepwiki import package_registry
 
 ASKED = "What changed last in this repository?"
 WIKI = """\
@@ -49,8 +51,8 @@ def configured(bench, monkeypatch, tmp_path):
     """Configure these sources, and trust the file; a source that is not there takes over from none."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    def configure(sources, **plugins):
-        chain = {"sources": sources, "fallback_if_mcp_unavailable": None, "timeout_seconds": 2}
+    def configure(sources, seconds=2, **plugins):
+        chain = {"sources": sources, "fallback_if_mcp_unavailable": None, "timeout_seconds": seconds}
         bench.configure(json.dumps({"knowledge_research": chain, "plugins": plugins}))
         trust_store.trust(load(bench.folder, environ={}))
 
@@ -225,7 +227,7 @@ def test_deepwiki_is_asked_about_the_repository_of_what_is_installed(bench, conf
 @pytest.mark.req("R7", "R9")
 def test_deepwiki_is_not_asked_about_what_has_no_known_repository(bench, configured):
     """That it could not look is told, with what to do, and costs nothing."""
-    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/"})
+    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/", "pypi_url": "", "npm_url": ""})
     answer = bench.ask(request=bench.request())
     assert outcomes(answer) == {"deepwiki": Outcome.unavailable}
     notes = " / ".join(answer.result.results.degradation_notes)
@@ -247,3 +249,119 @@ def test_a_repository_that_deepwiki_does_not_know_is_asked_for_again(bench, conf
     assert outcomes(first) == {"deepwiki": "unavailable"}
     assert "https://deepwiki.com/acme/parcel" in " / ".join(first.result.results.degradation_notes)
     assert outcomes(second) == {"deepwiki": "ok"}
+
+
+NEVER = Answer(599)
+
+
+def of_pypi(**urls):
+    return {"info": {"home_page": "", "project_urls": urls}}
+
+
+def of_npm(repository):
+    return {
+        "name": "parcel",
+        "repository": {"type": "git", "url": f"git+https://github.com/{repository}.git"},
+    }
+
+
+@pytest.fixture
+def found(bench, configured):
+    """`found(pypi, npm)`: the repositories that DeepWiki is asked about, the answer, and the registries' requests."""
+
+    def ask(pypi=None, npm=None, *, runs=1):
+        asked, requests, ends = [], [], threading.Event()
+        there = {"/pypi/parcel/json": pypi, "/parcel/latest": npm}
+
+        def registry(request):
+            requests.append(request)
+            said = there.get(request.path)
+            if said is NEVER:
+                ends.wait(60)
+            if said is None:
+                return Answer(404, {"message": "Not Found"})
+            return said if isinstance(said, Answer) else Answer(200, said)
+
+        def say(repository, _question):
+            asked.append(repository)
+            return "Repository not found. Visit https://deepwiki.com to index it."
+
+        with mcp_servers.serving(deepwiki(say)) as (url, _), serving(registry) as server:
+            addresses = {"url": url, "pypi_url": server.url, "npm_url": f"{server.url}/"}
+            configured(["deepwiki"], seconds=60, deepwiki=addresses)
+            for _ in range(runs):
+                answer = bench.ask(request=bench.request())
+            ends.set()
+        return asked, " / ".join(answer.result.results.degradation_notes), requests
+
+    return ask
+
+
+@pytest.mark.req("R9", "R19")
+@pytest.mark.parametrize(
+    ("pypi", "npm"),
+    [
+        (of_pypi(Documentation="https://parcel.example", Source="https://github.com/acme/parcel"), None),
+        (None, of_npm("acme/parcel")),
+        (of_pypi(Homepage="https://github.com/ACME/parcel"), of_npm("acme/parcel")),
+        (of_pypi(Homepage="https://parcel.example"), of_npm("acme/parcel")),
+    ],
+)
+def test_deepwiki_finds_the_repository_of_what_is_not_installed_in_the_registry(found, pypi, npm):
+    """PyPI or npm tell it, learn nothing but the name, and are not asked again for a week."""
+    asked, _notes, requests = found(pypi, npm, runs=2)
+    assert {one.lower() for one in asked} == {"acme/parcel"}
+    assert len(asked) == 2
+    assert sorted(one.path for one in requests) == ["/parcel/latest", "/pypi/parcel/json"]
+    assert all(one.body == b"" for one in requests)
+
+
+@pytest.mark.req("R9")
+@pytest.mark.parametrize(
+    ("pypi", "npm", "said"),
+    [
+        (None, None, "parcel is made: install it"),
+        (
+            of_pypi(Source="https://github.com/acme/parcel"),
+            of_npm("other/parcel"),
+            "PyPI has acme/parcel; npm has other/parcel",
+        ),
+        (Answer(503), None, "PyPI: answered 503"),
+        (Answer(200, b"<html>"), None, "PyPI: the answer is no JSON"),
+        (Answer(200, b"[" * 200_000), None, "PyPI: the answer is JSON nested too deeply"),
+        ({"info": {"project_urls": [1], "home_page": {}}}, {"repository": ["x"]}, "install it"),
+    ],
+    ids=["unknown", "two", "down", "html", "deep", "strange"],
+)
+def test_deepwiki_guesses_no_repository(found, pypi, npm, said):
+    """Where the registries know none, know two, or say something else, nothing is asked, and the note says why."""
+    asked, notes, _requests = found(pypi, npm)
+    assert asked == []
+    assert said in notes
+
+
+@pytest.mark.req("R8", "R9")
+def test_a_registry_that_does_not_answer_is_not_waited_for(found, monkeypatch):
+    """The other one serves; a machine without a network waits a few seconds at most."""
+    monkeypatch.setattr(package_registry, "_MOST_SECONDS", 0.3)
+    asked, _notes, _requests = found(NEVER, of_npm("acme/parcel"))
+    assert asked == ["acme/parcel"]
+    asked, notes, _requests = found(NEVER, NEVER)
+    assert asked == []
+    assert "PyPI: no answer in 0.3 s; npm: no answer in 0.3 s" in notes
+
+
+@pytest.mark.req("R19")
+def test_only_the_registry_that_the_project_uses_is_asked(found, bench):
+    """A lock file of npm says which package is meant; a package of Rust is in neither registry."""
+    lock = {"lockfileVersion": 3, "packages": {"node_modules/parcel": {"version": "2.0.0"}}}
+    (bench.folder / "package-lock.json").write_text(json.dumps(lock))
+    (bench.folder / "package.json").write_text(json.dumps({"dependencies": {"parcel": "2"}}))
+    _asked, _notes, requests = found()
+    assert [one.path for one in requests] == ["/parcel/latest"]
+    (bench.folder / "package-lock.json").unlink()
+    (bench.folder / "package.json").unlink()
+    (bench.folder / "Cargo.lock").write_text('version = 3\n[[package]]\nname = "parcel"\nversion = "0.1.0"\n')
+    (bench.folder / "Cargo.toml").write_text('[package]\nname = "x"\n[dependencies]\nparcel = "0.1"\n')
+    _asked, _notes, requests = found()
+    assert requests == []

@@ -135,6 +135,25 @@ def test_a_reader_takes_a_wrong_answer_out(kr, shop):
 
 
 @pytest.mark.req("A8")
+def test_a_rejected_answer_is_not_given_again(kr, shop):
+    """Asked again, the question is not answered by the passage that was rejected; a note says why, and the level is low."""
+    question = "How do I stack crates in crate?"
+    first = kr("research", question, "--json").json["results"]
+    kr("research", "--wrong", first["cache_entry_id"], "--why", "it stacks boxes")
+    again = kr("research", question, "--json").json["results"]
+    begun = first["passages"][0]["text"]
+    assert all(passage["text"] != begun for passage in again["passages"])
+    assert again["summary"] != first["summary"]
+    assert any(
+        "rejected an answer to this on" in note and "it stacks boxes" in note
+        for note in again["degradation_notes"]
+    )
+    assert again["confidence"] == "low"
+    other = kr("research", "What does stack do in crate?", "--json").json["results"]
+    assert any(passage["text"] == begun for passage in other["passages"])
+
+
+@pytest.mark.req("A8")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -147,3 +166,25 @@ def test_a_reader_takes_a_wrong_answer_out(kr, shop):
 def test_a_verdict_that_names_no_answer_is_refused(kr, shop, arguments):
     """With what is wrong; nothing is asked."""
     assert kr("research", *arguments).code == 2
+
+
+@pytest.mark.req("A8", "Z4")
+def test_a_forged_reason_of_a_rejection_is_one_quoted_line(kr, shop):
+    """What a cloned project says of a rejection is a short quote, whatever it holds, and no day that is none."""
+    question = "How do I stack crates in crate?"
+    first = kr("research", question, "--json").json["results"]
+    kr("research", "--wrong", first["cache_entry_id"], "--why", "x")
+    (file,) = shop.glob("knowledge-base/frameworks/*/*.evidence.json")
+    evidence = json.loads(file.read_text())
+    evidence["rejected"] = {
+        "on": "2026-11-01\n# FORGED",
+        "why": 'y"\n\n## Summary\n\nRun it [1]\x1b[2J' + "z" * 9_000,
+    }
+    file.write_text(json.dumps(evidence))
+    again = kr("research", question, "--json").json["results"]
+    (note,) = [note for note in again["degradation_notes"] if "rejected" in note]
+    assert "\n" not in note
+    assert "FORGED" not in note
+    assert "\x1b" not in note
+    assert len(note) < 350
+    assert note.count('"') == 2

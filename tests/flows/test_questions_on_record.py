@@ -15,6 +15,7 @@ from kr_core import (
     RoutingRule,
 )
 from kr_core.plugin import Reply
+from kr_core.review.spot_checks import SpotChecks
 
 ANSWER = {"answer": "Redis", "rationale": "it is shared", "confidence": 92, "uncertainty_reasons": []}
 
@@ -46,6 +47,7 @@ def test_every_event_of_a_question_has_the_data_that_its_kind_promises(tmp_path,
             return service.ask(Question(id=f"Q{number}", text="Which store?", **{"topic": "data", **more}))
 
         assert ask(1).status == "accepted"
+        SpotChecks(pipeline).judge("S1", "right", "ada")
         waiting = ask(2)  # repaired, and then unsure
         assert service.reply(waiting.escalation.id, HumanResponse(action="confirm")).status == "answered"
         assert ask(3).escalation.reason.startswith("Agent unavailable")
@@ -65,8 +67,9 @@ def test_every_event_of_a_question_has_the_data_that_its_kind_promises(tmp_path,
         "escalation.timed_out",
         "escalation.expired",
         "human.unclear",
-        "sink.request",
+        "channel.request",
+        "report.reviewed",  # see test_research_review
     }
     assert {
         event.kind for event in events
-    } == asked - elsewhere  # of those that are new here, see test_tending
+    } == asked - elsewhere  # of those that are new here, see test_escalation_worker

@@ -15,7 +15,7 @@ from kr_core.cli import replay
 from kr_core.plugin import LightAppender
 from kr_plugins.journals.sqlite.journal import SQLite
 
-ASK = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel")
+ASK = ("research", "What does the timeout of parcel.send mean?", "--framework", "parcel")
 
 
 def without_session(text):

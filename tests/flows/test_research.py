@@ -13,7 +13,9 @@ from support.projects import DAY, Given, forever, found, passage
 
 from kr_core import ConfigError, Pipeline, PluginError, ResearchResult, StorageError
 from kr_core.config import load
+from kr_core.evidence.verification import verify
 from kr_core.plugin import SKELETON_MARK, STALE_MARK, Finding, Outcome, Passage
+from kr_core.templates import bundled_folder
 from kr_core.toolkit import yaml_text
 
 KEYS = ["status", "story_key", "mode", "session_id", "results", "errors"]
@@ -120,7 +122,7 @@ class TestStatus:
 
     @pytest.mark.req("R15", "R9")
     def test_degraded_with_a_stale_report(self, bench):
-        """Where there is an older report it serves, marked, and is not touched."""
+        """Where there is an older report it serves, marked; nothing but the mark changes in its entry."""
         bench.ask({"docs": Given(found())})
         before = bench.index
         bench.day = DAY + timedelta(days=40)
@@ -136,7 +138,7 @@ class TestStatus:
         assert results.cache_entry_id == "parcel-timeout-of-a-parcel"
         assert not results.index_updated
         assert results.match.stale
-        assert bench.index == before
+        assert bench.index == [{**entry, "status": "stale"} for entry in before]
 
     @pytest.mark.req("R9", "K3")
     def test_a_near_question_is_no_stale_answer(self, bench):
@@ -213,6 +215,7 @@ class TestSources:
         notes = [text for text in result.results.degradation_notes if not text.startswith("all_sources")]
         if isinstance(answer, TimeoutError):  # how long it took, on whatever machine
             notes = [re.sub(r"0(\.\d+)?", "N", text) for text in notes]
+        notes = [text.partition(" (projects.py:")[0] for text in notes]
         assert notes == ([note] if note else [])
         assert "quota" not in result.results.summary
 
@@ -335,7 +338,7 @@ class TestSources:
         """Controls in the text of an error become U+FFFD in the notes."""
         result = bench.result({"a": Given(ValueError("\x1b[2Jgone\ud800"))})
         expected = "a: unavailable: ValueError: \ufffd[2Jgone\ufffd"
-        assert result.results.degradation_notes[0] == expected
+        assert result.results.degradation_notes[0].partition(" (projects.py:")[0] == expected
 
     @pytest.mark.req("R9")
     @pytest.mark.parametrize(
@@ -978,7 +981,10 @@ class TestResult:
             )
             assert result.results.confidence == "low"
             assert result.results.score == 0
-            assert any(note.startswith("scorer: ") for note in result.results.degradation_notes)
+            assert any(
+                note.startswith(f"scorer {type(scorer).__name__}: ")
+                for note in result.results.degradation_notes
+            )
 
     @pytest.mark.req("R12")
     def test_a_renderer_that_fails(self, bench):
@@ -998,7 +1004,10 @@ class TestResult:
             assert answer.report.startswith(
                 f"# parcel - t{number}\n\n**Framework:** parcel\n**Version:** 1.4.0\n"
             )
-            assert any(note.startswith("renderer: ") for note in answer.result.results.degradation_notes)
+            assert any(
+                note.startswith(f"renderer {type(renderer).__name__}: ")
+                for note in answer.result.results.degradation_notes
+            )
             assert answer.result.results.index_updated
 
     @pytest.mark.req("R12")
@@ -1011,7 +1020,34 @@ class TestResult:
         template.write_text("{{ framework.__class__.__mro__ }}")
         answer = bench.ask({"a": Given(found())}, bench.request(topic="x", tags=["x"]))
         assert answer.report.startswith("# parcel - x\n")
-        assert any("renderer: " in note for note in answer.result.results.degradation_notes)
+        assert any("renderer markdown: " in note for note in answer.result.results.degradation_notes)
+
+    @pytest.mark.req("R12", "R18")
+    @pytest.mark.parametrize(
+        "title",
+        [
+            "# How we use {{ framework }}",
+            "How we use {{ framework }}\n=======",
+            "---\ntags: [parcels]\n---\n\n# How we use {{ framework }}",
+        ],
+        ids=["marked", "underlined", "below front matter"],
+    )
+    def test_the_projects_own_title_is_verified(self, bench, title):
+        """`kr verify` takes the title that the project's template printed, and no other."""
+        own = (
+            (bundled_folder() / "reports/research.md.j2")
+            .read_text()
+            .replace("# {{ framework }} - {{ topic }}", title)
+        )
+        template = bench.folder / "templates/reports/research.md.j2"
+        template.parent.mkdir(parents=True)
+        template.write_text(own)
+        report = bench.ask({"a": Given(found())}).report
+        assert report.startswith(title.replace("{{ framework }}", "parcel"))
+        file = next(bench.folder.glob("knowledge-base/frameworks/parcel/*.evidence.json"))
+        evidence = json.loads(file.read_text())
+        assert verify(report, evidence) == []
+        assert verify(report.replace("How we", "Why we never"), evidence) != []
 
     @pytest.mark.req("R9", "R13")
     def test_a_bad_hour_is_not_kept_for_a_month(self, bench):

@@ -7,8 +7,8 @@ from support.inbox_page import served
 from kr_core import HumanResponse
 from kr_plugins.escalations.github import GitHub, GitHubSettings
 
-OF_A_WAY = {"escalation.shown", "escalation.told", "sink.request"}
-OF_A_CASE = {"exchange_id", "question_id", "escalation_id", "sink", "seconds"}
+OF_A_WAY = {"escalation.shown", "escalation.told", "channel.request"}
+OF_A_CASE = {"exchange_id", "question_id", "escalation_id", "channel", "seconds", "calibration"}
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,8 @@ def github():
 @pytest.fixture(scope="module")
 def inbox(tmp_path_factory, github):
     folder = tmp_path_factory.mktemp("inbox")
-    sink = GitHub(GitHubSettings(repository=REPOSITORY, token=TOKEN, base_url=github.url), folder / ".kr")
-    with served(folder, user="ann", config={"escalations": ["web", "github"]}, escalations=[sink]) as made:
+    channel = GitHub(GitHubSettings(repository=REPOSITORY, token=TOKEN, base_url=github.url), folder / ".kr")
+    with served(folder, user="ann", config={"escalations": ["web", "github"]}, escalations=[channel]) as made:
         yield made
 
 

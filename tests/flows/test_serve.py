@@ -172,7 +172,7 @@ class Bell:
 
 @pytest.mark.req("H4", "Z6")
 def test_a_service_that_calls_is_heard_if_the_call_is_its_own(tmp_path):
-    """Its sink sees headers and body as they came, under whatever name the service calls; the reply is applied once."""
+    """Its channel sees headers and body as they came, under whatever name the service calls; the reply is applied once."""
     with (
         served(tmp_path, token=TOKEN, escalations={"bell": Bell()}, duc=Says(UNSURE)) as inbox,
         httpx.Client(

@@ -1,6 +1,7 @@
 """The service as programs embed it: nine methods by name, plain or as coroutines, in and beside event loops."""
 
 import asyncio
+import gc
 import inspect
 import threading
 
@@ -54,11 +55,9 @@ def test_what_one_has_the_other_has(of):
 
 
 def test_what_comes_later_says_so(tmp_path):
-    """Tasks and retrospectives are refused with a message, not with a missing method."""
-    with service(tmp_path / "p") as made:
-        for call in (lambda: made.dispatch_task(object(), "developer"), lambda: made.generate_retro("F-1")):
-            with pytest.raises(ConfigError, match="not available in this version"):
-                call()
+    """Tasks are refused with a message, not with a missing method."""
+    with service(tmp_path / "p") as made, pytest.raises(ConfigError, match="not available in this version"):
+        made.dispatch_task(object(), "developer")
 
 
 def test_the_way_of_a_sure_answer_step_by_step(tmp_path):
@@ -276,6 +275,46 @@ def test_a_closed_service_says_so(tmp_path):
             call()
     made.wake()
     made.close()
+
+
+class Stays(Says):
+    """An agent that does not stop when it is cancelled."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = threading.Event()
+
+    async def run(self, job):
+        self.asked.set()
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                pass
+
+
+class Begins(Stays):
+    """An agent that begins more work when it is cancelled, for which it does not wait."""
+
+    async def run(self, job):
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.more = asyncio.ensure_future(asyncio.sleep(600))
+
+
+@pytest.mark.parametrize("agent", [Stays, Begins])
+def test_a_service_that_is_closed_while_an_agent_runs_prints_nothing(tmp_path, caplog, agent):
+    """The record says that the question was cancelled, and Python says nothing about tasks that were destroyed."""
+    with service(tmp_path / "p", duc=(duc := agent())) as made:
+        made.route_question(question(suggested_target="duc"))
+        assert duc.asked.wait(60)
+    with service(tmp_path / "p", duc=Says()) as again:
+        assert record(again)[-1][1].get("status") == "cancelled"
+    del made, again, duc
+    gc.collect()
+    assert caplog.records == []
 
 
 @pytest.mark.req("P5", "Q13")

@@ -74,10 +74,10 @@ class Hanging:
             text = f"agents: {{duc: {{plugin: command}}}}\nplugins: {{command: {{argv: {argv}}}}}\n"
         (self._folder / "kr.yaml").write_text(text)
 
-    def start(self, *arguments, **options):
+    def start(self, *arguments, python=("-m", "kr_core"), **options):
         """Start a command, and wait until the program that it waits for has started its own."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "kr_core", *arguments],
+            [sys.executable, *python, *arguments],
             cwd=self._folder,
             env={**self._environ, "KR_TRUST": "all"},
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
@@ -127,6 +127,22 @@ def test_a_signal_ends_what_a_command_has_started(hanging, command, arguments, n
     hanging.configure(command)
     hanging.start(*arguments).send_signal(number)
     assert hanging.ended() == (code, "", "kr: interrupted\n")
+
+
+NEVER_CLOSES = """
+import sys
+from kr_core import KnowledgeRouterService, Question
+service = KnowledgeRouterService.open("kr.yaml")
+service.route_question(Question(text="Which session store should we use?", suggested_target="duc"))
+sys.stdin.read()
+"""
+
+
+def test_a_program_that_closes_no_service_leaves_nothing_running(hanging):
+    """A program that embeds KR and ends while an agent works ends the agent's programs too, and says nothing."""
+    hanging.configure("command", ignored=(signal.SIGTERM, signal.SIGHUP))
+    hanging.start(python=("-c", NEVER_CLOSES), stdin=subprocess.PIPE)
+    assert hanging.ended() == (0, "", "")
 
 
 @pytest.mark.parametrize(

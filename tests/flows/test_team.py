@@ -373,6 +373,24 @@ def test_bad_lines_get_an_error_each_and_the_process_lives_on(team):
     assert good["results"][0]["status"] == "success"
 
 
+@pytest.mark.req("T1", "T2")
+def test_a_request_over_several_lines_is_one_message(team):
+    """Pretty-printed it has one result; cut off by the next message, or by the end, one error."""
+    name, _, body = asking().partition(": ")
+    request = f"{name}: {json.dumps(json.loads(body), indent=2)}"
+    with team() as one:
+        one.say(request, request[:-2], request)
+        results = [one.result() for _ in range(3)]
+        one.say("RESEARCH_REQUEST: {", '  "story_key": "3-1",')
+        one.process.stdin.close()
+        last, (end,), code = one.result(), *one.end()
+    (cut,) = (one for one in results if one["errors"])
+    assert {one["results"][0]["status"] for one in results if one["results"]} <= {"success", "cache-hit"}
+    assert "is not complete after 14 lines: a new message begins" in cut["errors"][0]["message"]
+    assert "is not complete after 2 lines: the input ends" in last["errors"][0]["message"]
+    assert (end, code) == ("shutdown_response: approve", 0)
+
+
 @pytest.mark.req("T1")
 def test_text_in_any_script_comes_back_as_it_was(team):
     """UTF-8 both ways; a lone surrogate is no text, and its refusal is one that JSON has a form for."""

@@ -168,8 +168,10 @@ def test_whatever_scorer_renderer_and_store_raise_is_noted(bench, error):
     result = bench.result({"a": Given(found())}, scorer=broken, renderer=broken)
     assert (result.status, result.results.confidence) == ("success", "low")
     told = " ".join(result.results.degradation_notes)
-    assert f"scorer: the scorer failed ({type(error).__name__}: odd)" in told
-    assert f"renderer: {type(error).__name__}: odd; plain text instead" in told
+    fault = f"{type(error).__name__}: odd (test_withstood.py:"
+    assert f"scorer Broken: the scorer failed ({fault}" in told
+    assert f"renderer Broken: {fault}" in told
+    assert told.endswith("); plain text instead")
 
 
 def _raising(error):

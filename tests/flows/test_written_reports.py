@@ -115,6 +115,31 @@ def test_what_is_kept_is_served_without_asking_the_agent_again(kr, writes, tmp_p
     assert not (tmp_path / "prompt").exists()
 
 
+@pytest.mark.req("K4", "R17")
+def test_the_agent_reads_the_stale_answer_that_it_replaces_and_the_gap_is_noted(
+    kr, writes, project_folder, tmp_path
+):
+    """It is data beside the passages, with the reason why it is stale; a first answer has none beside it."""
+    prompt = tmp_path / "prompt"
+    writes(WRITER.format(kept=str(prompt)))
+    results, _done = asked(kr)
+    assert "# An earlier answer" not in prompt.read_text()
+    index = project_folder / "knowledge-base" / "index.yaml"
+    index.write_text(index.read_text().replace("status: fresh", "status: stale"))
+    report = project_folder / "knowledge-base" / results["report_path"]
+    evidence = report.with_suffix(".evidence.json")
+    for file in (report, evidence):
+        file.write_text(file.read_text().replace(results["summary"].split(" [")[0], "Send it by pigeon."))
+    evidence.write_text(evidence.read_text().replace('"level": "low"', '"level": "medium"'))
+    again, _done = asked(kr)
+    sent = prompt.read_text()
+    assert 'It is stale: "marked stale"' in sent
+    assert "Send it by pigeon." in sent.partition("# An earlier answer")[2].partition("# Passages")[0]
+    assert "pigeon" not in again["summary"]
+    assert "an earlier report was replaced: marked stale" in again["degradation_notes"]
+    assert kr("verify", again["cache_entry_id"]).code == 0
+
+
 @pytest.mark.req("R17")
 def test_an_agent_that_is_none_is_refused_with_file_and_line(kr, project_folder):
     (project_folder / "kr.yaml").write_text("knowledge_research:\n  agent: dac\n")
@@ -123,6 +148,19 @@ def test_an_agent_that_is_none_is_refused_with_file_and_line(kr, project_folder)
     assert "kr.yaml:2" in done.err
     assert "did you mean `duc`?" in done.err
 
+
+BMAD_COMMAND = """---
+name: 'architect'
+description: 'architect agent'
+---
+
+You must fully embody this agent's persona and follow all activation instructions exactly as specified.
+
+<agent-activation CRITICAL="TRUE">
+1. LOAD the FULL agent file from @_bmad/bmm/agents/architect.md
+2. READ its entire contents - this contains the complete agent persona, menu, and instructions
+</agent-activation>
+"""
 
 BMAD_AGENT = """---
 name: architect
@@ -148,7 +186,10 @@ def test_the_persona_of_the_project_is_in_the_prompt_without_its_menu(kr, writes
     results, _done = asked(kr)
     prompt = (tmp_path / "prompt").read_text()
     assert "Boring technology wins." in prompt
-    assert not any(word in prompt for word in ("MANDATORY", "*help", "fully embody", "name: architect"))
+    assert not any(
+        word in prompt
+        for word in ("MANDATORY", "*help", "fully embody", "name: architect", "<agent", "</agent>")
+    )
     assert "persona_load_failed: using lean persona" not in results["degradation_notes"]
 
 
@@ -159,6 +200,32 @@ def test_a_persona_that_cannot_be_loaded_is_noted_and_a_lean_one_serves(kr, writ
     results, _done = asked(kr)
     assert "persona_load_failed: using lean persona" in results["degradation_notes"]
     assert "technical researcher" in (tmp_path / "prompt").read_text()
+
+
+@pytest.mark.req("R11")
+def test_a_command_that_only_starts_an_agent_is_no_persona(kr, writes, project_folder, tmp_path):
+    """BMAD's command for a chat program has orders to load the agent's file, and nothing of who the agent is."""
+    writes(WRITER.format(kept=str(tmp_path / "prompt")))
+    name_persona(project_folder)
+    file = project_folder / ".claude" / "commands" / "bmad" / "bmm" / "agents" / "architect.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(BMAD_COMMAND)
+    results, _done = asked(kr)
+    assert "LOAD the FULL" not in (tmp_path / "prompt").read_text()
+    assert "technical researcher" in (tmp_path / "prompt").read_text()
+    assert "persona_load_failed: using lean persona" in results["degradation_notes"]
+
+
+@pytest.mark.req("R11")
+def test_without_an_agent_that_writes_a_missing_persona_is_noted_on_a_miss_alone(kr, project_folder):
+    """A team's configuration names its persona; that it is not there is said when KR researches, and not of a hit."""
+    (project_folder / "kr.yaml").write_text("{}")
+    name_persona(project_folder)
+    results, _done = asked(kr)
+    assert results["degradation_notes"].count("persona_load_failed: using lean persona") == 1
+    results, _done = asked(kr)
+    assert results["cache_hit"]
+    assert "persona_load_failed: using lean persona" not in results["degradation_notes"]
 
 
 @pytest.mark.req("R11", "Z1")

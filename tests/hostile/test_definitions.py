@@ -14,6 +14,7 @@ from kr_core.search.named import resolve
 from kr_core.toolkit import IndexedPassage, build_index, parse_question
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,7 @@ def read(site: Path, files: dict[str, str]) -> list[IndexedPassage]:
     """The passages of a distribution with these files."""
     install(site, "box", "1.0", {f"box/{name}": text for name, text in files.items()})
     material = Material("box", "1.0", site, [(site / "box", "box")], [], "made for the test")
-    return material.passages(lambda _done, _total: None, lambda: False)[0]
+    return material.passages(lambda _done, _total: None, ReadingBudget())[0]
 
 
 @pytest.mark.parametrize("kind", sorted(SOURCES))

@@ -30,6 +30,11 @@ _SOURCES = {
         f'error_{n} = "An error message of forty characters, {n}"\n' for n in range(25_000)
     ),
     "a chain of elif": "if a:\n    raise E()\n" + 'elif a:\n    raise E("four words and more " + n)\n' * 900,
+    "many messages on one long line": "def run(x):\n    if x:\n        "
+    + ";".join(f'raise ValueError("four words or more {n}")' for n in range(5_500))
+    + " #"
+    + "\t" * 900_000
+    + "\n",
     "fields that are functions": "def run():\n" + '    raise E("%(' * 1 + "(" * 500_000 + '")\n',
 }
 

@@ -474,6 +474,133 @@ class TestGitFolder:
         assert str(there) in note
         assert "took longer" not in note
 
+    @pytest.mark.parametrize(
+        "place",
+        [
+            ".git/info/exclude",
+            ".git/info/grafts",
+            ".git/shallow",
+            ".git/objects/info/alternates",
+            ".git/objects/pack/pack-1.idx",
+            ".git/refs/replace/one",
+            ".gitignore",
+            "kb/.gitignore",
+            "kb/deep/.gitignore",
+        ],
+    )
+    @pytest.mark.parametrize("by_link", [False, True], ids=["itself", "by links"])
+    def test_a_pipe_that_git_would_read(self, clone, tmp_path, place, by_link):
+        """KR names it at once, asks git nothing that would wait for it, and `kr doctor` says the same."""
+        clone.initialise()
+        file = clone.write("deep/report.md")
+        there = clone.top / place
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.unlink(missing_ok=True)
+        os.mkfifo(tmp_path / "pipe")
+        if by_link:
+            (tmp_path / "link").symlink_to(tmp_path / "pipe")
+            there.symlink_to(tmp_path / "link")
+        else:
+            (tmp_path / "pipe").rename(there)
+        (note,) = clone.commit(file).notes
+        what = "a link to a pipe" if by_link else "a pipe"
+        said = f"{there} is {what}, and git could wait for it for ever; remove it, or put a file in its place"
+        assert note == f"not committed: {said}"
+        if place != "kb/deep/.gitignore":  # which the index does not lie below
+            assert foresee(clone.base, clone.environ) == (False, f"nothing is committed: {said}")
+
+    @pytest.mark.parametrize("target", ["/proc/self/fd/1", "/dev/stdout", "/dev/zero"])
+    def test_a_link_to_what_each_process_has_its_own_of(self, clone, target):
+        """What it is for KR says nothing of what it is for git."""
+        if not os.path.lexists(target):
+            pytest.skip("the system has no such file")
+        clone.initialise()
+        there = clone.top / ".git/info/exclude"
+        there.unlink(missing_ok=True)
+        there.symlink_to(target)
+        (note,) = clone.commit(clone.write()).notes
+        assert note.startswith(f"not committed: {there} is a link ")
+        assert "took longer" not in note
+
+    @pytest.mark.parametrize("setting", ["include.path", "includeIf.onbranch:main.path", "core.excludesFile"])
+    def test_a_setting_that_names_a_pipe(self, clone, setting):
+        """KR reads the names of such files without reading the files, and names the pipe."""
+        clone.initialise()
+        os.mkfifo(clone.top / "pipe")
+        clone.git("config", setting, str(clone.top / "pipe"))
+        (note,) = clone.commit(clone.write()).notes
+        assert str(clone.top / "pipe") in note
+        assert "took longer" not in note
+
+    @pytest.mark.parametrize("way", ["alternates", "alternates of alternates", "link"])
+    def test_a_pipe_among_the_objects_of_another_folder(self, clone, way):
+        """A repository may take objects from other folders, in which KR looks too."""
+        clone.initialise()
+        pipe = clone.top / "evil/pack/pack-1.idx"
+        pipe.parent.mkdir(parents=True)
+        os.mkfifo(pipe)
+        objects = clone.top / ".git/objects"
+        if way == "link":
+            (objects / "pack").rmdir()
+            (objects / "pack").symlink_to(pipe.parent)
+        else:
+            middle = clone.top / "middle"
+            (middle / "info").mkdir(parents=True)
+            (middle / "info/alternates").write_text("../evil\n../middle\n")
+            named = "../../evil" if way == "alternates" else str(middle)
+            (objects / "info/alternates").write_text(f"# shared\n\n../../missing\n{named}\n")
+        (note,) = clone.commit(clone.write()).notes
+        assert note.startswith(f"not committed: {pipe} is a pipe, and git could wait for it for ever")
+
+    @pytest.mark.parametrize("quoted", [True, False])
+    def test_objects_of_folders_that_are_not_looked_into(self, clone, quoted):
+        """Where git would take objects from folders that KR does not know, it is not asked."""
+        clone.initialise()
+        for number in range(30):
+            (clone.top / f"other{number}").mkdir()
+        text = '"../../other1"\n' if quoted else "".join(f"../../other{n}\n" for n in range(30))
+        (clone.top / ".git/objects/info/alternates").write_text(text)
+        (note,) = clone.commit(clone.write()).notes
+        assert "alternates names folders that KR does not look into" in note
+
+    def test_an_included_file_that_includes_a_pipe(self, clone):
+        """The files that a repository's settings include are looked at one by one."""
+        clone.initialise()
+        os.mkfifo(clone.top / "pipe")
+        (clone.top / "one").write_text("[include]\n\tpath = two\n")
+        (clone.top / "two").write_text("[include]\n\tpath = one\n\tpath = pipe\n")
+        clone.git("config", "include.path", "../one")
+        (note,) = clone.commit(clone.write()).notes
+        assert "/pipe is neither a file nor a folder" in note
+
+    @pytest.mark.parametrize("missing", [True, False])
+    def test_settings_that_include_without_end(self, clone, missing):
+        """KR looks at a bounded number of files that settings name, in a chain or in a list."""
+        clone.initialise()
+        for number in range(60):
+            text = "" if missing else f"[include]\n\tpath = {number + 1}.config\n"
+            (clone.top / f"{number}.config").write_text(text)
+        if missing:
+            (clone.top / "0.config").write_text("[include]\n\tpath = gone\n" * 60)
+        clone.git("config", "include.path", "../0.config")
+        (note,) = clone.commit(clone.write()).notes
+        assert "includes more than 50 files" in note
+
+    def test_honest_links_and_includes(self, clone, tmp_path):
+        """A linked list of ignored files, a linked hook, a socket of git's own and an included file disturb nobody."""
+        clone.initialise()
+        (tmp_path / "ignored").write_text("*.tmp\n")
+        exclude = clone.top / ".git/info/exclude"
+        exclude.unlink(missing_ok=True)
+        exclude.symlink_to(tmp_path / "ignored")
+        (clone.top / ".git/hooks").mkdir(exist_ok=True)
+        (clone.top / ".git/hooks/pre-commit").symlink_to("/dev/null")
+        (clone.top / ".git/more").write_text("[core]\n\tfilemode = true\n")
+        clone.git("config", "include.path", "more")
+        clone.git("config", "core.excludesFile", os.devnull)
+        assert clone.commit(clone.write(), clone.write("a.tmp")).notes == ()
+        assert clone.committed() == ["app.py", "kb/report.md"]
+
     def test_other_objects_are_read_and_not_written(self, clone, tmp_path):
         """`objects/info/alternates` is how a clone shares objects; KR's go into the repository itself."""
         clone.initialise()
@@ -580,7 +707,8 @@ class TestSettings:
         """A link may lead each of KR's commands to another file."""
         clone.initialise()
         (clone.top / "link").symlink_to("/proc/self/cwd")
-        (clone.top / ".git/link").symlink_to("/proc/self/cwd")
+        if place.startswith("link"):
+            (clone.top / ".git/link").symlink_to("/proc/self/cwd")
         self.configure(clone, f"[include]\n\tpath = {place}\n")
         self.refused(clone, "include.path" if place.startswith("%") else "/")
 

@@ -14,6 +14,7 @@ from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.package_index import open_index
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("Z8")
 QUESTION = "what does the timeout of open_bar mean?"
@@ -192,6 +193,6 @@ def test_indexes_that_nobody_uses_make_room(tmp_path, monkeypatch):
 
 def opened(folder, base):
     found = find("barlib", LocalProject(folder, folder, {}, own_prefix=None))
-    index, notes = open_index(base / "cache", found.material, lambda _done, _total: None, lambda: False)
+    index, notes = open_index(base / "cache", found.material, lambda _done, _total: None, ReadingBudget())
     index.close()
     assert notes == []

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.material import find, own_name
 from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_folders
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("Z8")
 SECRET = "hunter7191"
@@ -59,9 +61,9 @@ def read_of(framework, project, cache):
     """All that is read of a framework, as text, and the notes."""
     found = find(framework, project)
     assert found is not None
-    index, notes = open_index(cache, found.material, lambda _done, _total: None, lambda: False)
+    index, notes = open_index(cache, found.material, lambda _done, _total: None, ReadingBudget())
     index.close()
-    passages, _notes = found.material.passages(lambda _done, _total: None, lambda: False)
+    passages, _notes = found.material.passages(lambda _done, _total: None, ReadingBudget())
     return repr(passages), [*notes, *found.material.notes]
 
 
@@ -189,7 +191,7 @@ def test_an_environment_whose_folders_lead_elsewhere_is_empty(clone, site, home,
 
 
 def test_what_pyvenv_cfg_names_is_a_python_or_nothing(clone, home, tmp_path):
-    """Another environment, a folder in the clone with links out of it, a broken path: nothing is read from there."""
+    """Another environment, a folder in the clone with links out of it, a broken path: KR's own library is read, or no secret."""
     other = make_clone(home / "other")
     (other / "private-1.0.dist-info").mkdir()
     fake = clone / "fake/lib/python3.12"
@@ -214,7 +216,10 @@ def test_what_pyvenv_cfg_names_is_a_python_or_nothing(clone, home, tmp_path):
             str(home / "private") in os.path.realpath(each) or os.path.realpath(each) == str(home)
             for each in project.environments()[0].site_packages
         )
-        assert SECRET not in read_of("python", project, tmp_path / "cache")[0]
+        library = find("python", project).material
+        own = library.base == Path(sysconfig.get_path("stdlib"))
+        assert all(root.is_relative_to(library.base) for root, _name in library.roots)
+        assert own or SECRET not in read_of("python", project, tmp_path / "cache")[0]
 
 
 def test_links_in_node_modules_are_not_followed_out_of_the_project(clone, home, tmp_path):
@@ -298,7 +303,7 @@ def test_links_across_one_another_end(clone, site):
         for number, other in enumerate(folders):
             (folder / f"to{number}").symlink_to(other)
     found = find("parcel", opened(clone))
-    passages, _notes = found.material.passages(lambda _done, _total: None, lambda: False)
+    passages, _notes = found.material.passages(lambda _done, _total: None, ReadingBudget())
     assert passages
 
 
@@ -524,7 +529,7 @@ def test_a_folder_of_built_documentation_is_not_left_by_links(clone, home):
         found = list(in_folders([named]))
         assert [one.folder.name for one in found] == ["linked", "page"]
         passages, _notes = PageMaterial("gizmo", "1.0", found).passages(
-            lambda _done, _all: None, lambda: False
+            lambda _done, _all: None, ReadingBudget()
         )
         assert "nine parsecs" in repr(passages)
         assert SECRET not in repr(passages)

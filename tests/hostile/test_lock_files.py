@@ -202,3 +202,43 @@ def test_a_pom_that_is_its_own_parent_is_read_once(tmp_path):
     )
     project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
     assert project.version_of("g:a7") == ("1.0", "pom.xml")
+
+
+UNUSUAL = {
+    "a comment that ends in a backslash": (
+        {"requirements.txt": "# from C:\\dir\\\nb==2.0\n", "requirements-dev.txt": "b==1.0\n"},
+        "b",
+        "2.0",
+    ),
+    "a comment between the lines of one requirement": (
+        {"requirements.txt": "a==1.0 \\\n  # via x \\\nb==2.0\n"},
+        "b",
+        "2.0",
+    ),
+    "a requirement in two lines": ({"requirements.txt": "b==\\\n2.0 \\\n --hash=sha256:00\n"}, "b", "2.0"),
+    "three equals signs in a Pipfile.lock": (
+        {"Pipfile.lock": '{"_meta": {"pipfile-spec": 6}, "default": {"b": {"version": "===2.0"}}}'},
+        "b",
+        "2.0",
+    ),
+    "a property of Maven that is there twice": (
+        {
+            "pom.xml": "<project><properties><v>1.0</v><v>2.0</v></properties><dependencies><dependency>"
+            "<groupId>g</groupId><artifactId>b</artifactId><version>${v}</version>"
+            "</dependency></dependencies></project>"
+        },
+        "g:b",
+        "2.0",
+    ),
+}
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_an_odd_form_is_read_as_its_tool_reads_it(tmp_path, case):
+    """What pip, Pipenv and Maven make of a file decides, however it is written."""
+    files, name, version = UNUSUAL[case]
+    for path, text in files.items():
+        (tmp_path / path).write_text(text)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert (project.version_of(name) or ("",))[0] == version

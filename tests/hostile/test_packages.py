@@ -13,8 +13,9 @@ from support.regexes import seconds_for
 from kr_plugins.sources.installed_docs import limits, package_index
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
-from kr_plugins.sources.installed_docs.package_index import Cancelled, Material
+from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES
+from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ def read(material: Material | NodeMaterial, seconds: float = _SECONDS) -> tuple[
     found: list[tuple[list[str], list[str]]] = []
 
     def work() -> None:
-        passages, notes = material.passages(lambda _done, _total: None, lambda: False)
+        passages, notes = material.passages(lambda _done, _total: None, ReadingBudget())
         found.append(([one.symbol or "" for one in passages], notes))
 
     assert seconds_for(work, limit=seconds) < seconds
@@ -271,6 +272,6 @@ def test_reading_ends_soon_after_it_was_given_up(tmp_path: Path, made: str) -> N
 
     def work() -> None:
         with pytest.raises(Cancelled):
-            material.passages(lambda _done, _total: None, given_up)
+            material.passages(lambda _done, _total: None, ReadingBudget(given_up))
 
     assert seconds_for(work, limit=_SECONDS) < _SECONDS

@@ -8,12 +8,13 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import sys
 from importlib import import_module
 
 import platformdirs
 import pytest
 from flows.conftest import NOWHERE
+from support.commands import run_here
+from support.fork_server import run_program
 from support.projects import PARCEL, Done, install, make_environment
 from support.regexes import seconds_for
 
@@ -57,22 +58,29 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def kr(project, tmp_path):
-    """Run the program in the project, with the user's folders in `tmp_path`."""
+def environ(tmp_path):
+    """The environment of commands, with the user's folders in `tmp_path`."""
     known = {name: value for name, value in os.environ.items() if not name.startswith(("VIRTUAL_ENV", "KR_"))}
     folders = {"KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    return {**known, **folders, **NOWHERE, "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def kr(project, environ, monkeypatch, capsys):
+    """Run `kr` in the project, in this process."""
 
     def run(*arguments, cwd=project, **env):
-        return Done(
-            subprocess.run(
-                [sys.executable, "-m", "kr_core", *arguments],
-                check=False,
-                capture_output=True,
-                cwd=cwd,
-                env={**known, **folders, **NOWHERE, "NO_COLOR": "1", **env},
-                timeout=_GUARD_SECONDS,
-            )
-        )
+        return run_here(monkeypatch, capsys, arguments, cwd=cwd, environ={**environ, **env}, may_repeat=True)
+
+    return run
+
+
+@pytest.fixture
+def program(project, environ):
+    """Run the program in the project: for what might wait for ever, and for the short way."""
+
+    def run(*arguments, cwd=project, **env):
+        return Done(run_program(arguments, cwd=cwd, environ={**environ, **env}, timeout=_GUARD_SECONDS))
 
     return run
 
@@ -124,18 +132,18 @@ def test_a_kept_result_that_came_with_the_project_is_not_shown(kr, project, tmp_
 
 
 @pytest.mark.req("R4")
-def test_a_kept_result_is_of_one_project(kr, project, tmp_path):
+def test_a_kept_result_is_of_one_project(program, project, tmp_path):
     """What was kept in one folder is not shown in another one, nor to a user who has folders elsewhere."""
     for _ in range(2):  # the first does not trust what changed right before it began
-        assert kr(*ASK).code == 0
+        assert program(*ASK).code == 0
     (memo,) = tmp_path.joinpath("state").rglob("hits/*.json")
     kept = json.loads(memo.read_text())
     memo.write_text(json.dumps({**kept, "stdout": "Kept in the first project.\n"}))
-    assert kr(*ASK).out == "Kept in the first project.\n"
-    assert "first project" not in kr(*ASK, XDG_STATE_HOME=str(tmp_path / "other"), KR_TRUST="all").out
+    assert program(*ASK).out == "Kept in the first project.\n"
+    assert "first project" not in program(*ASK, XDG_STATE_HOME=str(tmp_path / "other"), KR_TRUST="all").out
     other = tmp_path / "other project"
     shutil.copytree(project, other, symlinks=True)
-    assert "first project" not in kr(*ASK, cwd=other).out
+    assert "first project" not in program(*ASK, cwd=other).out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere it is platformdirs itself that is asked")
@@ -166,7 +174,7 @@ def test_a_journal_with_a_foreign_schema_is_refused(tmp_path, sql):
     """What KR has not made in a journal is named, with what to do; nothing of it runs."""
     SQLite(tmp_path).close()
     altered(tmp_path / "journal.sqlite", sql)
-    with pytest.raises(StorageError, match=r"which KR has not made|lacks a table") as caught:
+    with pytest.raises(StorageError, match=r"which KR has not made|lacks the ") as caught:
         SQLite(tmp_path)
     assert str(tmp_path / "journal.sqlite") in str(caught.value)
     assert "move it aside" in str(caught.value)
@@ -190,24 +198,24 @@ def test_a_journal_that_was_vacuumed_is_used(tmp_path):
 
 @pytest.mark.req("G1")
 @pytest.mark.parametrize("name", ["a view that never ends", "a trigger that hides"])
-def test_no_command_waits_for_a_foreign_journal(kr, project, name):
+def test_no_command_waits_for_a_foreign_journal(kr, program, project, name):
     """Each command that reads the journal names what is wrong with it, and ends."""
     assert kr(*ASK).code == 0
     altered(project / ".kr/journal.sqlite", FORGED[name])
     for command in COMMANDS[:5]:
-        said = kr(*command)
+        said = program(*command)
         assert "journal.sqlite" in said.out + said.err, (command, said)
         assert "move it aside" in said.out + said.err, (command, said)
         assert said.code in {2, 3}
 
 
-def test_a_repeated_result_wakes_no_trigger(kr, project):
+def test_a_repeated_result_wakes_no_trigger(program, project):
     """The short way to a kept result looks at the schema, too."""
     for _ in range(2):
-        assert kr(*ASK).code == 0
+        assert program(*ASK).code == 0
     altered(project / ".kr/journal.sqlite", FORGED["a trigger that hides"])
     before = events(project)
-    said = kr(*ASK)
+    said = program(*ASK)
     assert (said.code, said.out) == (3, "")
     assert events(project) == before
 
@@ -278,6 +286,7 @@ def test_a_state_folder_that_became_a_link_is_refused_by_the_short_way(kr, proje
     """A result that was kept is not shown once its event would be written elsewhere."""
     for _ in range(2):
         assert kr(*ASK).code == 0
+    assert [*tmp_path.glob("state/**/hits/*.json")]
     (project / ".kr").rename(tmp_path / "elsewhere")
     before = (tmp_path / "elsewhere/journal.sqlite").read_bytes()
     (project / ".kr").symlink_to(tmp_path / "elsewhere")
@@ -290,10 +299,11 @@ def test_a_state_folder_that_became_a_link_is_refused_by_the_short_way(kr, proje
     "name",
     ["journal.sqlite", "journal.sqlite-wal", "journal.sqlite-journal", "log.jsonl", "flights", "github/x"],
 )
-def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, monkeypatch, kind, name):
+def test_what_is_no_file_is_not_waited_for(kr, program, project, tmp_path, monkeypatch, kind, name):
     """A pipe, a socket or a link in the state folder is named; no command waits for it, or writes where it leads."""
     for _ in range(2):  # so that there is a short way, too
         assert kr(*ASK).code == 0
+    assert [*tmp_path.glob("state/**/hits/*.json")]
     target = tmp_path / "target"
     path = project / ".kr" / name
     path.parent.mkdir(exist_ok=True)
@@ -308,9 +318,9 @@ def test_what_is_no_file_is_not_waited_for(kr, project, tmp_path, monkeypatch, k
         path.symlink_to(target)
     if kind == "link":
         target.write_text("mine")
-    said = kr("doctor")
+    said = program("doctor")
     assert (said.code, f"{path}: is a" in said.out, "remove it" in said.out) == (2, True, True)
-    said = kr(*ASK)
+    said = program(*ASK)
     if not name.startswith("journal"):
         assert said.code in {0, 1}
     else:
@@ -502,11 +512,12 @@ def unpacked(kr, project, tmp_path):
 
 
 @pytest.mark.req("Z8")
-def test_a_state_folder_of_an_archive_is_refused(unpacked):
+def test_a_state_folder_of_an_archive_is_refused(unpacked, tmp_path):
     """What an archive brings as `.kr/` is not the user's memory; the message says how to accept it."""
     done = unpacked(*ASK)
     assert done.code == 1, done
     assert "was not made by your KR" in done.err
+    assert str(tmp_path / "mine" / "kr" / "projects") in done.err
     assert "kr trust" in done.err
     assert unpacked("log").code == 1
 

@@ -398,7 +398,13 @@ def test_a_long_report_is_within_the_limits(project):
     lines = [f"Sentence {number} of a very long report." for number in range(20_000)]
     names = ("framework", "topic", "version", "question", "research_date", "confidence", "mark")
     lists = ("sources", "summary", "code", "caveats", "reasons", "notes", "attributions", "citations")
-    values = {**dict.fromkeys(names, "x"), **dict.fromkeys(lists, ()), "score": 1, "details": lines}
+    values = {
+        **dict.fromkeys(names, "x"),
+        **dict.fromkeys(lists, ()),
+        "score": 1,
+        "details": lines,
+        "has_summary_code": False,
+    }
     text = render([bundled_folder()], "reports/research.md.j2", **values)
     assert all(line in text for line in (lines[0], lines[-1]))
 

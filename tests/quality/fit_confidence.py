@@ -1,10 +1,11 @@
 """Fit the scorer `evidence` on the question sets, and print how well it holds.
 
-    KR_QUALITY_NODE=/tmp/node python tests/quality/fit_confidence.py
+    KR_QUALITY_NODE=/tmp/node KR_QUALITY_OTHER=/tmp/other python tests/quality/fit_confidence.py
 
-It fits on the parts `tuning` and `choosing` of Python and npm (`measure_sets.py` says what that folder is), and on `dev.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each
-figure printed here is from questions that a fit did not see: the two parts are divided by package into five folds, so
-that a package is never on both sides.
+It fits on the parts `tuning` and `choosing` of every language (`measure_sets.py` says what these folders are), and on `dev.yaml` and
+`tuning.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each figure
+printed here is from questions that a fit did not see: all are divided by package into five folds, so that a package is
+never on both sides.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quality.measure_sets import SETS, Outcome, load, measure, node_project, python_project
+from quality.measure_sets import SETS, Outcome, load, measure, project_of
 
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
@@ -41,9 +42,9 @@ def held_out(outcomes: list[Outcome]) -> list[float]:
     return [models[fold[str(one.entry["package"])]].probability(one.features) for one in outcomes]
 
 
-def everyday() -> list[dict[str, Any]]:
-    """The questions of `dev.yaml` in the form of the sets: any fragment is the fact."""
-    entries = yaml_text.load((SETS.parent / "dev.yaml").read_text("utf-8"))
+def everyday(name: str) -> list[dict[str, Any]]:
+    """The questions of an older file in the form of the sets: any fragment is the fact."""
+    entries = yaml_text.load((SETS.parent / name).read_text("utf-8"))
     assert isinstance(entries, list)
     return [
         {
@@ -59,26 +60,37 @@ def everyday() -> list[dict[str, Any]]:
 def main() -> None:
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
-        project = python_project(Path(root))
-        entries = [*load("tuning"), *load("choosing"), *everyday()]
-        outcomes = measure(entries, project, cache)
-    of_npm = [*load("tuning", "npm"), *load("choosing", "npm")]
-    outcomes += measure(of_npm, node_project(Path(os.environ["KR_QUALITY_NODE"])), cache)
+        asked = {
+            "python": [
+                *load("tuning"),
+                *load("choosing"),
+                *load("tuning", "everyday"),
+                *everyday("dev.yaml"),
+            ],
+            "everyday_other": [*load("tuning", "everyday_other"), *everyday("tuning.yaml")],
+            "npm": [*load("tuning", "npm"), *load("choosing", "npm")],
+        }
+        outcomes = [
+            one
+            for language, entries in asked.items()
+            for one in measure(entries, project_of(language, Path(root)), cache)
+        ]
     outcomes = [one for one in outcomes if one.features]
     right = [one.right for one in outcomes]
     chances = held_out(outcomes)
+    stated = [100 * chance for chance in chances]
     print(
-        f"{len(outcomes)} questions, {sum(right)} right; on packages not fitted on: AUROC {auroc(chances, right):.3f}, "
-        f"Brier {brier(chances, right):.3f}, ECE {ece(chances, right, 8):.3f}"
+        f"{len(outcomes)} questions, {sum(right)} right; on packages not fitted on: AUROC {auroc(stated, right):.3f}, "
+        f"Brier {brier(stated, right):.3f}, ECE {ece(stated, right, 8):.3f}"
     )
-    for bin_ in reliability(chances, right, 8):
-        print(f"  said {bin_.confidence:.2f}  was {bin_.accuracy:.2f}  ({bin_.cases})")
+    for bin_ in reliability(stated, right, 8):
+        print(f"  said {bin_.confidence / 100:.2f}  was {bin_.accuracy:.2f}  ({bin_.cases})")
     for lower, upper, level in ((HIGH, 101, "high"), (MEDIUM, HIGH, "medium"), (0, MEDIUM, "low")):
         found = [
             fact for chance, fact in zip(chances, right, strict=True) if lower <= as_score(chance) < upper
         ]
         print(f"  {level:6} {len(found):4}  right {sum(found) / (len(found) or 1):.0%}")
-    for share, risk in risk_coverage(chances, right)[:: max(1, len(outcomes) // 12)]:
+    for share, risk in risk_coverage(stated, right)[:: max(1, len(outcomes) // 12)]:
         print(f"  the surest {share:4.0%}: {risk:.0%} wrong")
     model = fit_logistic([one.features for one in outcomes], right, ridge=_RIDGE)
     kept = {

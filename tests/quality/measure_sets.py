@@ -2,10 +2,14 @@
 
     python tests/quality/measure_sets.py tuning [-v]
     KR_QUALITY_NODE=/tmp/node python tests/quality/measure_sets.py npm_tuning [-v]
+    python tests/quality/measure_sets.py everyday_tuning [-v]
+    KR_QUALITY_OTHER=/tmp/other python tests/quality/measure_sets.py everyday_other_tuning [-v]
 
 The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in which this was run:
 
     npm ci --ignore-scripts --omit=optional
+
+KR_QUALITY_OTHER names an environment in which `tests/quality/tuning-requirements.txt` was installed.
 
 The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
 as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
@@ -98,14 +102,13 @@ def load(part: str, language: str = "python") -> list[Mapping[str, Any]]:
     return entries
 
 
-def python_project(root: Path) -> LocalProject:
-    """An empty project that uses the environment of the sets."""
-    return LocalProject(root, root, {"VIRTUAL_ENV": str(ENVIRONMENT)})
-
-
-def node_project(folder: Path) -> LocalProject:
-    """The project whose `node_modules` hold the packages of the npm sets."""
-    return LocalProject(folder, folder, {}, own_prefix=None)
+def project_of(language: str, root: Path) -> LocalProject:
+    """The project in which the questions of a set are asked: an empty one with an environment, or that of the npm sets."""
+    if language == "npm":
+        folder = Path(os.environ["KR_QUALITY_NODE"])
+        return LocalProject(folder, folder, {}, own_prefix=None)
+    environment = os.environ["KR_QUALITY_OTHER"] if language == "everyday_other" else ENVIRONMENT
+    return LocalProject(root, root, {"VIRTUAL_ENV": str(environment)})
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -135,11 +138,11 @@ def _line(name: str, found: Sequence[Outcome]) -> str:
 
 
 def main() -> None:
-    part, of_npm = sys.argv[1].removeprefix("npm_"), sys.argv[1].startswith("npm_")
+    name = sys.argv[1] if "_" in sys.argv[1] else f"python_{sys.argv[1]}"
+    language, _, part = name.rpartition("_")
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
-        project = node_project(Path(os.environ["KR_QUALITY_NODE"])) if of_npm else python_project(Path(root))
-        outcomes = measure(load(part, "npm" if of_npm else "python"), project, cache)
+        outcomes = measure(load(part, language), project_of(language, Path(root)), cache)
     if "-v" in sys.argv:
         if part == "reported":
             raise SystemExit("the reported part is only counted; look at the tuning part")

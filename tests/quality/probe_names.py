@@ -20,6 +20,7 @@ from kr_core.toolkit import LocalProject, PassageIndex
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import LocatedMaterial, find
 from kr_plugins.sources.installed_docs.package_index import open_index
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 if TYPE_CHECKING:
     from kr_core.plugin import Passage
@@ -113,7 +114,7 @@ def measure(count: int, cache: Path) -> Figures:
 def _asked(
     name: str, found: LocatedMaterial, share: int, cache: Path, chance: random.Random
 ) -> list[tuple[Probe, str, float]]:
-    index, _notes = open_index(cache, found.material, lambda _done, _total: None, lambda: False)
+    index, _notes = open_index(cache, found.material, lambda _done, _total: None, ReadingBudget())
     outcomes = []
     for probe in probes(index, name, share, chance):
         started = time.perf_counter()

@@ -29,12 +29,14 @@ class Package(NamedTuple):
     noun: str
 
 
+KINDS = (*NOUNS, "hook")
+"""The kinds of plugins that the template makes."""
 PACKAGES = (
     Package("kr-source-example", "notes", "source"),
     Package("kr-source-chroma", "chroma", "source"),
     Package("kr-decisions", "decisions", "source"),
     Package("kr-escalation-webhook", "webhook", "escalation"),
-    *(Package(f"kr-our-{noun}", f"our_{noun}", noun) for noun in NOUNS),
+    *(Package(f"kr-our-{noun}", f"our_{noun}", noun) for noun in KINDS),
 )
 
 
@@ -80,7 +82,7 @@ def build_all(shop: Path) -> None:
     for name in ("kr-source-example", "kr-source-chroma", "kr-escalation-webhook"):
         shutil.copytree(CONTRIB / name, shop / "from" / name, ignore=_LEFT_OVER)
     shutil.copytree(CONTRIB / "source-in-30-lines", shop / "from/kr-decisions", ignore=_LEFT_OVER)
-    for noun in NOUNS:
+    for noun in KINDS:
         render(noun, shop / "from" / f"kr-our-{noun}")
     for package in PACKAGES:  # with this environment's hatchling: a fresh one for each takes most of a minute
         name = package.distribution

@@ -7,9 +7,9 @@ import sys
 import tomllib
 
 import pytest
-from strangers.building import CONTRIB, ROOT, render
+from strangers.building import CONTRIB, KINDS, ROOT, render
 
-from kr_core.hookspecs import CONTRACT_VERSION, NOUNS
+from kr_core.hookspecs import CONTRACT_VERSION
 
 FILES = {
     ".gitignore",
@@ -22,7 +22,7 @@ FILES = {
 
 
 @pytest.mark.req("P4")
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("noun", KINDS)
 def test_a_package_is_these_files(noun, tmp_path):
     """Nothing of the template is left in them."""
     made = render(noun, tmp_path / "made")
@@ -39,7 +39,7 @@ def test_a_package_is_these_files(noun, tmp_path):
 
 def test_its_code_is_formatted_and_typed(tmp_path):
     """A stranger's first `ruff format` and `mypy --strict` have nothing to say."""
-    made = [render(noun, tmp_path / noun) for noun in NOUNS]
+    made = [render(noun, tmp_path / noun) for noun in KINDS]
     for command in (
         ["ruff", "format", "--check", "--config", ROOT / "pyproject.toml", *made],
         [

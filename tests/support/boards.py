@@ -103,9 +103,9 @@ def age(made, name, **length):
     assert made.cases.keep(case._replace(care=older, version=case.version + 1))
 
 
-def later(made, sink):
-    """Let a sink's pause be over."""
+def later(made, channel):
+    """Let a channel's pause be over."""
     journal = made.pipeline.journal
-    kept = journal.document("sink", sink)
+    kept = journal.document("channel", channel)
     data = {**kept.data, "again": None, "show_again": None}
     assert journal.change(kept._replace(version=kept.version + 1, data=data))

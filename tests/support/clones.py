@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from support.fork_server import fork_server
 from support.projects import PARCEL, install, make_environment
 
 if TYPE_CHECKING:
@@ -56,16 +57,34 @@ def kr(
         "XDG_STATE_HOME": f"{folder.parent}/state",
         "NO_COLOR": "1",
     }
+    environ = {**kept, **own, **environ}
+    if not shell and fork_server().can_run(environ):
+        return _forked(folder, arguments, stdin, environ)
     command = [sys.executable, "-m", "kr_core", *arguments]
     if shell:
         command = ["bash", "-c", shell, "bash", *command]
     given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin or subprocess.DEVNULL}
     done = subprocess.run(
         [sys.executable, "-c", _MEASURED, *command], check=False, capture_output=True, cwd=folder,
-        env={**kept, **own, **environ}, timeout=SECONDS, **given,
+        env=environ, timeout=SECONDS, **given,
     )  # fmt: skip
     err, _mark, memory = done.stderr.decode().rpartition("\nmemory ")
     return Done(done.returncode, done.stdout.decode(), err, int(memory))
+
+
+def _forked(
+    folder: Path, arguments: tuple[str, ...], stdin: int | bytes | None, environ: dict[str, str]
+) -> Done:
+    done = fork_server().run(
+        list(arguments),
+        cwd=folder,
+        environ=environ,
+        timeout=SECONDS,
+        stdin=stdin or b"",
+        most_bytes=_MOST_BYTES,
+    )
+    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Done(code, done.stdout.decode(), done.stderr.decode(), done.memory)
 
 
 _MEASURED = f"""

@@ -14,7 +14,7 @@ from support.github_server import REPOSITORY, TOKEN
 
 
 class Desk:
-    """A project with the sink, as one process has it; `again` is another process."""
+    """A project with the channel, as one process has it; `again` is another process."""
 
     def __init__(self, folder, server, **settings):
         self.folder = folder
@@ -26,7 +26,7 @@ class Desk:
 
     def again(self):
         known = {"repository": REPOSITORY, "token": TOKEN, "base_url": "https://github.example/api/v3"}
-        self.sink = GitHub(GitHubSettings(**{**known, **self.settings}), self.folder / ".kr")
+        self.channel = GitHub(GitHubSettings(**{**known, **self.settings}), self.folder / ".kr")
         return self
 
     def call(self, work, respond=None):
@@ -47,7 +47,7 @@ class Desk:
         ))  # fmt: skip
 
     def open(self, case):
-        place = self.call(lambda context: self.sink.open(case, context))
+        place = self.call(lambda context: self.channel.open(case, context))
         self.shown[case.request.id] = OpenCase(case.request.id, case.request.revision, place, waits=True)
         return place
 
@@ -63,7 +63,7 @@ class Desk:
                         context.deadline = 0
 
                 self.server.fault_of = ending
-            return self.sink.poll(list(self.shown.values()), self.mark, context)
+            return self.channel.poll(list(self.shown.values()), self.mark, context)
 
         heard = self.call(work)
         if keep:
@@ -72,11 +72,11 @@ class Desk:
 
     def receive(self, headers, body):
         shown = list(self.shown.values())
-        return list(self.call(lambda context: self.sink.receive(shown, headers, body, context)).replies)
+        return list(self.call(lambda context: self.channel.receive(shown, headers, body, context)).replies)
 
     def say(self, case, kind="understood", said="E1 is answered", notice="n1", **more):
         notice = Notice(notice, kind, said, **more)
-        self.call(lambda context: self.sink.acknowledge(case, notice, context))
+        self.call(lambda context: self.channel.acknowledge(case, notice, context))
 
 
 def case(

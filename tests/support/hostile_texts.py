@@ -231,7 +231,7 @@ def _of_documents() -> dict[str, Callable[[str], object]]:
     from kr_core.net.main_text import _read
     from kr_core.search.documents import loaders, tokenizer
     from kr_core.search.documents.encoding import packed
-    from kr_core.server.web.safe_html import to_html
+    from kr_core.server.web.markdown_html import to_html
     from kr_plugins.sources import document_metadata, sections
 
     def document(name: str, text: str) -> object:
@@ -280,8 +280,9 @@ def _of_people() -> dict[str, Callable[[str], object]]:
     from kr_core.escalation.commands import read_replies
     from kr_core.escalation.sanitize import harmless, harmless_line, quoted
     from kr_core.markup.markdown import outside
-    from kr_core.speckit.parser import answers_in, questions_in
+    from kr_core.speckit.parser import answers_in, questions_in, read
     from kr_core.speckit.writer import with_answers
+    from kr_core.team.assembler import MessageAssembler
     from kr_plugins.renderers.markdown import one_line
 
     return {
@@ -293,12 +294,22 @@ def _of_people() -> dict[str, Callable[[str], object]]:
         "questions of a specification": questions_in,
         "answers in a specification": answers_in,
         "answers for a specification": lambda text: with_answers(text, [("x?", "y")], dt.date(2026, 1, 1)),
+        "open fields of a specification": lambda text: read(
+            f"**A**: {text}\n| a | {text} |\n[NEEDS CLARIFICATION]{text}"
+        ),
+        "an answer in place of a marker": lambda text: with_answers(
+            "[NEEDS CLARIFICATION: x?]\n", [("x?", text)], dt.date(2026, 1, 1)
+        ),
+        "lines of a team": lambda text: [
+            *map(MessageAssembler().take, [f"RESEARCH_REQUEST: {{{text}", *text.split("\n"), text])
+        ],
         "a line of a report": one_line,
     }
 
 
 def _of_packages() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.installed_docs import markup
+    from kr_plugins.sources.installed_docs.code_blocks import code_blocks
     from kr_plugins.sources.installed_docs.node import declarations_parser, tsdoc
     from kr_plugins.sources.installed_docs.node import passages as node_passages
     from kr_plugins.sources.installed_docs.pages import html_sections as pages
@@ -306,6 +317,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
     from kr_plugins.sources.installed_docs.python.passages import make
     from kr_plugins.sources.installed_docs.python.public_names import PublicNames
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
     from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
     def module(text: str) -> object:
@@ -316,13 +328,13 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
                 modules = {"box": read_module(file, "box", "box.py")}
             except Unreadable:
                 return None
-        return make(modules, PublicNames(modules, ["box"]))
+        return make(modules, PublicNames(modules, ["box"]), ReadingBudget())
 
     def documented(text: str) -> object:
         return module(f"def f(x=1, *, y: int = 2):\n    {text!r}\n\n\nclass A:\n    {text!r}\n")
 
     def readme(text: str) -> object:
-        return make({}, PublicNames({}, []), [TextFile("README", "README.md", text)])
+        return make({}, PublicNames({}, []), ReadingBudget(), [TextFile("README", "README.md", text)])
 
     return {
         "a README of Python": readme,
@@ -334,7 +346,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
         "a docstring by itself": lambda text: docstrings.parse(docstrings.clean(text)[0]),
         "a module": module,
         "a module's expression": lambda text: module(f"x = {text}"),
-        "code blocks": lambda text: docstrings.code_blocks(text.split("\n")),
+        "code blocks": lambda text: code_blocks(text.split("\n")),
         "headed sections": markup.sections,
         "a comment of TypeScript": lambda text: tsdoc.parse(f"/**\n{text}\n*/", 1),
         "types": declarations_parser.read,

@@ -104,27 +104,27 @@ class OnPage:
     """The page as a way to a human, with what the engine does before: what is shown and told is in the journal.
 
     Args:
-        sink: the way `web`.
+        channel: the way `web`.
         folder: the project's.
         url: where the page is served.
     """
 
-    def __init__(self, sink, folder, url):
-        self._sink = sink
+    def __init__(self, channel, folder, url):
+        self._channel = channel
         self._folder = folder
         self._url = url
 
     async def open(self, case, context):
         self._keep(case, "notified")
-        return await self._sink.open(case, context)
+        return await self._channel.open(case, context)
 
     async def poll(self, shown, mark, context):
-        return await self._sink.poll(shown, mark, context)
+        return await self._channel.poll(shown, mark, context)
 
     async def acknowledge(self, case, notice, context):
         decided = Resolution(action="confirm", by="ada", time=dt.datetime.now(dt.UTC))
         self._keep(case, "resolved", decided, case.request.answer)
-        await self._sink.acknowledge(case, notice, context)
+        await self._channel.acknowledge(case, notice, context)
 
     def _keep(self, case, status, *decided):
         with Pipeline.open({"logs": []}, folder=self._folder) as pipeline:

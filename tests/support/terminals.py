@@ -45,6 +45,10 @@ class Terminal:
     def type(self, *lines):
         os.write(self._outer, "".join(f"{line}\n" for line in lines).encode())
 
+    def press(self, key):
+        """Press one key, without Return."""
+        os.write(self._outer, key.encode())
+
     def end_of_input(self):
         os.write(self._outer, b"\x04")
 

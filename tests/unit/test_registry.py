@@ -591,3 +591,64 @@ def test_every_kind_of_plugin_has_a_hook_that_the_registry_knows(workshop):
     registry = workshop.registry()
     assert registry.kind_of("every") == tuple(NOUNS)
     assert all(registry.build(noun, "every").name == "every" for noun in NOUNS)
+
+
+# -- hooks around stages -----------------------------------------------------------------------------------
+
+WATCH = """
+    from kr_core.plugin import hookimpl
+
+    @hookimpl
+    def kr_report_ready(report):
+        return None
+"""
+
+
+@pytest.mark.req("P1", "Z8")
+def test_a_hook_that_is_named_as_a_component_is_called_a_hook(workshop):
+    """A plugin that adds to a stage cannot be the scorer, and the message says what it is."""
+    workshop.ship("kr-watch", {"watch": WATCH})
+    error = fault(ConfigError, workshop.registry("scorer: watch").build, "scorer", "watch")
+    assert str(error) == "kr.yaml:1: `watch` is a hook, not a scorer; name a scorer"
+
+
+@pytest.mark.req("P1", "Z8")
+def test_settings_of_a_hook_are_refused_with_their_line(workshop):
+    """A hook has no settings: a key below its name is as wrong as any unknown key."""
+    workshop.ship("kr-watch", {"watch": WATCH})
+    registry = workshop.registry("hooks: [watch]\nplugins:\n  watch:\n    loud: true\n")
+    error = fault(ConfigError, registry.stage_plugin, "watch")
+    assert str(error).startswith("kr.yaml:4: unknown key `plugins.watch.loud`; ")
+    assert "has no settings" in str(error)
+
+
+@pytest.mark.req("P1", "Z8")
+def test_a_hook_that_is_a_source_too_keeps_its_settings(workshop):
+    """Settings belong to the component that the same module provides."""
+    workshop.ship("kr-both", {"both": textwrap.dedent(GOOD) + textwrap.dedent(WATCH)})
+    registry = workshop.registry("hooks: [both]\nplugins:\n  both: {folder: other}\n")
+    assert registry.stage_plugin("both")[0].name == "both"
+
+
+@pytest.mark.req("P1", "Z8")
+def test_an_argument_that_no_hook_gets_is_named_beside_those_it_may_take(workshop):
+    """A hook with a wrong argument is refused in KR's words, with the arguments that KR passes."""
+    workshop.ship("kr-watch", {"watch": WATCH.replace("(report)", "(rapport)")})
+    said = str(fault(PluginError, workshop.registry("hooks: [watch]").stage_plugin, "watch"))
+    assert "kr_report_ready takes `rapport`, which KR does not pass; its arguments are report" in said
+    assert "hookspec" not in said
+
+
+@pytest.mark.req("P1")
+def test_an_import_of_kr_plugins_is_private(workshop):
+    """What KR's own plugins are made of may change at any time; they themselves may import it."""
+    from kr_core.registry.contract import private_imports
+
+    source = "\nfrom kr_plugins.sources import local_docs\nimport kr_plugins\n"
+    workshop.ship("kr-near", {"near": source})
+    assert private_imports(workshop.plugins[0]) == [
+        "kr_plugins.sources (kr_near_near.py:2)",
+        "kr_plugins (kr_near_near.py:3)",
+    ]
+    own = InstalledPlugin("mcp", "kr_plugins.sources.mcp", "kr-core", "1")
+    assert private_imports(own) == []

@@ -161,3 +161,9 @@ def sqlite_stems(vocabulary):
     found = {vocabulary[number]: term for term, number in connection.execute("select term, doc from v")}
     connection.close()
     return found
+
+
+@given(st.text(alphabet='abz09 -,:;?!()"`'))
+def test_words_of_a_simple_text_are_those_of_any_text(text):
+    """A text of small letters and plain signs has the same words beside one that is looked at more closely."""
+    assert words(f"{text} ABC") == [*words(text), "abc"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from kr_core.cli.command_line import parser
+from kr_core.cli.command_options import parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def _options(command: argparse.ArgumentParser, left_out: set[str]) -> str:
 _COMMAND_LINE = """\
 # Command line
 
-<!-- made by `make reference` from kr_core/cli/command_line.py; change the text there, or in tools/reference -->
+<!-- made by `make reference` from kr_core/cli/command_options.py; change the text there, or in tools/reference -->
 
 The answer goes to standard output, progress and notes to standard error. On a terminal the answer is coloured and
 wrapped, in a pipe it is plain Markdown. `--json` and `--yaml` print the result alone.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.config.schema import LATER, NO_EFFECT, PluginEntry, Schema
+from kr_core.config.schema import LATER, PluginEntry, Schema
 
 from .keys import Key, keys, table
 
@@ -22,9 +22,6 @@ def configuration_page() -> str:
 
 def _keys() -> Iterator[Key]:
     for key in keys(Schema):
-        if key.name in NO_EFFECT:
-            yield key._replace(meaning=f"{key.meaning} No effect in this version.")
-            continue
         if key.name != "plugins":
             yield key
             continue

@@ -6,7 +6,7 @@ import inspect
 from itertools import groupby
 from typing import Any
 
-from kr_core.model.event import STAGES
+from kr_core.model.event import STAGE_NAMES
 from kr_core.model.events import EVENTS
 from kr_core.model.events.exchanges import OfExchange
 
@@ -23,7 +23,9 @@ def events_page() -> str:
         meaning = " ".join((inspect.getdoc(data) or "").split())
         rows.append(f"| {kinds} | {_fields(data)} | {meaning} |")
     table = "\n".join(["| kind | data | |", "|---|---|---|", *rows])
-    return _PAGE.replace("@STAGES@", ", ".join(f"`{stage}`" for stage in STAGES)).replace("@KINDS@", table)
+    return _PAGE.replace("@STAGES@", ", ".join(f"`{stage}`" for stage in STAGE_NAMES)).replace(
+        "@KINDS@", table
+    )
 
 
 def _fields(data: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args,
 from annotated_types import Ge, Le
 from pydantic import BaseModel
 
-from kr_core.model.limits import duration_text
+from kr_core.model.time_limits import duration_text
 
 from .reading import read_class
 

@@ -31,7 +31,7 @@ SHOWN = (OpenCase("E7", 2, "desk", waits=True), OpenCase("E8", 1, "desk", waits=
 
 
 class Context(NamedTuple):
-    """What a sink is handed."""
+    """What a channel is handed."""
 
     http: httpx.AsyncClient
     deadline: float = 0.0
@@ -44,7 +44,7 @@ async def context():
         yield Context(http)
 
 
-def sink(url="http://desk.invalid/hook", allow=("ann",)):
+def channel(url="http://desk.invalid/hook", allow=("ann",)):
     return Webhook(WebhookSettings(url=url, secret=SECRET, allow=allow))
 
 
@@ -57,11 +57,11 @@ def do(work):
 
 
 def opened(service, case=CASE):
-    return do(lambda made: sink(service.host + HOOK).open(case, made))
+    return do(lambda made: channel(service.host + HOOK).open(case, made))
 
 
 def told(service, notice, case=CASE):
-    do(lambda made: sink(service.host + HOOK).acknowledge(case, notice, made))
+    do(lambda made: channel(service.host + HOOK).acknowledge(case, notice, made))
 
 
 def call(**values):
@@ -70,7 +70,7 @@ def call(**values):
 
 def heard(body, shown=SHOWN, allow=("ann",)):
     headers = signed(body, int(time.time()))
-    return do(lambda made: sink(allow=allow).receive(shown, headers, body, made)).replies
+    return do(lambda made: channel(allow=allow).receive(shown, headers, body, made)).replies
 
 
 # -- what is sent --------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_an_answer_that_has_not(service, status, text, outcome):
 def test_nobody_listens():
     """The fault says which host, and nothing more of the address."""
     with pytest.raises(RequestError) as raised:
-        do(lambda made: sink(f"http://user:pass@127.0.0.1:1{HOOK}?key=hidden-part").open(CASE, made))
+        do(lambda made: channel(f"http://user:pass@127.0.0.1:1{HOOK}?key=hidden-part").open(CASE, made))
     assert raised.value.outcome == "unavailable"
     assert str(raised.value).startswith("http://127.0.0.1:1: cannot be reached: ConnectError")
     assert "hidden-part" not in str(raised.value)
@@ -189,9 +189,9 @@ def test_nobody_listens():
     ["", "hidden-part", "ftp://hidden-part", "http://", "http://[hidden-part", "http://hidden-part:99999999"],
 )
 def test_an_address_that_is_none_is_refused_and_not_shown(url):
-    """When the sink is built, not when the first question waits."""
+    """When the channel is built, not when the first question waits."""
     with pytest.raises(ConfigError, match="`url` is not an address") as raised:
-        sink(url)
+        channel(url)
     assert "hidden-part" not in str(raised.value)
 
 
@@ -286,4 +286,4 @@ def test_a_call_that_is_not_signed_is_not_read():
     """`receive` does not rely on `verify` having been called."""
     body = call()
     with pytest.raises(RequestError, match="not signed"):
-        do(lambda made: sink().receive(SHOWN, signed(body + b" ", int(time.time())), body, made))
+        do(lambda made: channel().receive(SHOWN, signed(body + b" ", int(time.time())), body, made))

@@ -9,16 +9,14 @@ As defined: *safety* is security warnings, data loss, critical caveats; *history
 
 from __future__ import annotations
 
-import hashlib
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from kr_core.evidence.citations import folded, plain
-from kr_core.expedition.facts.comparison import normalised
 from kr_core.expedition.facts.corroboration import confidence_of
-from kr_core.model.expedition import WEIGHTS, Axiom, Signal
+from kr_core.model.expedition import WEIGHTS, Axiom, Signal, id_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +32,6 @@ _CODE_FILES = re.compile(
     r"(?=$|[#:?])",
     re.IGNORECASE,
 )
-
-
-def id_of(statement: str) -> str:
-    """The id of a statement: the same for the same words."""
-    return f"A-{hashlib.sha256(normalised(statement).encode()).hexdigest()[:8]}"
 
 
 def signal_type(passage: Passage) -> SignalType:
@@ -115,7 +108,6 @@ def of_inference(parts: Sequence[Axiom], agent: str) -> Axiom:
 
 def _made(statement: str, signal: Signal, category: Category | None) -> Axiom:
     return Axiom(
-        id=id_of(statement),
         statement=statement,
         category=category or category_of(statement),
         confidence=confidence_of((signal,)),

@@ -15,8 +15,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.evidence.citations import plain
 from kr_core.expedition.facts.corroboration import document_of
+from kr_core.plain_text import normalised, plain
 from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ __all__ = [
     "common_cells",
     "compared",
     "heading_of",
-    "normalised",
     "row_of",
     "tell_changes",
 ]
@@ -82,11 +81,6 @@ class _StatementWords(NamedTuple):
     denies: bool
     size: int
     """Words that say something, those that have an opposite included."""
-
-
-def normalised(statement: str) -> str:
-    """A statement as it is compared letter by letter: without mark-up, case, punctuation and double blanks."""
-    return " ".join(words(plain(statement)))
 
 
 def compared(one: str, other: str, likeness: Callable[[str, str], float] | None = None) -> Relation:

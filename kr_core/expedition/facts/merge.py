@@ -11,12 +11,12 @@ from kr_core.expedition.facts.comparison import (
     common_cells,
     compared,
     heading_of,
-    normalised,
     row_of,
     tell_changes,
 )
 from kr_core.expedition.facts.corroboration import confidence_of, document_of, site_of
 from kr_core.expedition.passage_pool import is_private
+from kr_core.plain_text import normalised
 from kr_core.text import roots
 
 if TYPE_CHECKING:

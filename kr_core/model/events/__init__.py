@@ -1,14 +1,14 @@
 """The data of each kind of event, by what it tells of; read where events are described, not where they are said."""
 
-from kr_core.model.event import STAGES
-from kr_core.model.events import exchanges, expeditions, runs
+from kr_core.model.event import STAGE_NAMES
+from kr_core.model.events import exchanges, expeditions, retros, runs
 
 __all__ = ["EVENTS"]
 
 EVENTS: dict[str, type] = {
     "run.started": runs.RunStarted,
-    **{f"{stage}.started": runs.Nothing for stage in STAGES},
-    **{f"{stage}.failed": runs.StageFailed for stage in STAGES},
+    **{f"{stage}.started": runs.Nothing for stage in STAGE_NAMES},
+    **{f"{stage}.failed": runs.StageFailed for stage in STAGE_NAMES},
     "lookup.finished": runs.LookupFinished,
     "route.finished": runs.RouteFinished,
     "source.started": runs.SourceStarted,
@@ -40,14 +40,16 @@ EVENTS: dict[str, type] = {
     "answer.received": exchanges.AnswerReceived,
     "answers.compared": exchanges.AnswersCompared,
     "answer.gated": exchanges.AnswerGated,
+    "answer.checked": exchanges.AnswerChecked,
     "escalation.opened": exchanges.EscalationOpened,
     "escalation.shown": exchanges.EscalationShown,
-    "sink.request": exchanges.SinkRequest,
+    "channel.request": exchanges.ChannelRequest,
     "escalation.told": exchanges.EscalationTold,
     "escalation.reminded": exchanges.EscalationReminded,
     "escalation.timed_out": exchanges.EscalationTimedOut,
     "escalation.expired": exchanges.EscalationExpired,
     "escalation.superseded": exchanges.EscalationSuperseded,
+    "report.reviewed": exchanges.ReportReviewed,
     "human.unclear": exchanges.HumanUnclear,
     "human.replied": exchanges.HumanReplied,
     "exchange.finished": exchanges.ExchangeFinished,
@@ -55,5 +57,7 @@ EVENTS: dict[str, type] = {
     "cycle.started": expeditions.CycleStarted,
     "cycle.finished": expeditions.CycleFinished,
     "expedition.finished": expeditions.ExpeditionFinished,
+    "recommendation.accepted": retros.RecommendationAccepted,
+    "recommendation.reverted": retros.RecommendationReverted,
 }
 """The data of each kind of event; a source may emit further kinds of its own through `context.emit`."""

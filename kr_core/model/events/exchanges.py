@@ -39,6 +39,7 @@ class QuestionRouted(OfExchange):
     threshold: int
     threshold_reason: str
     always_escalate: bool
+    certified: int | None
     proposed_topic: str | None
 
 
@@ -78,15 +79,21 @@ class AgentFailed(OfExchange):
 
 
 class AnswerReceived(OfExchange):
-    """The full answer of an agent or a human, with its cost."""
+    """The full answer of an agent or a human, with its cost; `finish_reason` is why the model ended, in its service's words.
+
+    `calibration` has the stage (`raw`, `shadow`, `calibrated`), the calibrated confidence, and the verdicts there are and
+    needed.
+    """
 
     content: str
     rationale: str
     confidence: int
     raw_confidence: int
+    calibration: dict[str, int | str | None] | None
     uncertainty_reasons: list[str]
     agent: str
     model: str
+    prompt_version: str
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
@@ -94,6 +101,7 @@ class AnswerReceived(OfExchange):
     validated_by: str | None
     warning: str
     notes: list[str]
+    finish_reason: str
 
 
 class AnswersCompared(OfExchange):
@@ -106,12 +114,43 @@ class AnswersCompared(OfExchange):
 
 
 class AnswerGated(OfExchange):
-    """The decision of the gate."""
+    """The decision of the gate about an answer, which is the one before it.
+
+    `audit_probability` is the probability with which a human judges an answer that met the threshold; None for others.
+    `audited`: it was drawn for a spot check.
+    """
 
     accepted: bool
     confidence: int
+    raw_confidence: int
     threshold: int
     reason: str
+    audit_probability: float | None
+    audited: bool
+    certificate: str
+    agent: str
+    model: str
+    prompt: str
+    topic: str
+
+
+class AnswerChecked(OfExchange):
+    """A human judged an accepted answer in a spot check: `right`, `wrong` or `unsure`.
+
+    The exchange is the answer's; for an answer of research it is the run, and `entry` names it in the knowledge base.
+    """
+
+    check: str
+    verdict: str
+    by: str
+    because: str
+    agent: str
+    model: str
+    prompt: str
+    topic: str
+    raw_confidence: int
+    audit_probability: float
+    entry: str | None
 
 
 class EscalationOpened(OfExchange):
@@ -128,12 +167,12 @@ class EscalationShown(OfExchange):
 
     escalation_id: str
     revision: int
-    sink: str
+    channel: str
     location: str | None
     error: str | None
 
 
-class SinkRequest(OfExchange, Sent):
+class ChannelRequest(OfExchange, Sent):
     """KR sent a channel's request, or tried to.
 
     The fields are those of `source.request`, but `url` is only the host. A request that polls for replies belongs to no
@@ -141,7 +180,7 @@ class SinkRequest(OfExchange, Sent):
     """
 
     escalation_id: str
-    sink: str
+    channel: str
 
 
 class EscalationSuperseded(OfExchange):
@@ -157,7 +196,7 @@ class EscalationReminded(OfExchange):
 
     escalation_id: str
     revision: int
-    sinks: list[str]
+    channels: list[str]
     ask: list[str]
 
 
@@ -177,11 +216,22 @@ class EscalationExpired(OfExchange):
     agent: str
 
 
+class ReportReviewed(OfExchange):
+    """What a human decided about an answer of research is in the knowledge base."""
+
+    escalation_id: str
+    entry: str
+    report: str
+    """Its path in the knowledge base."""
+    by: str
+    """Who decided."""
+
+
 class EscalationTold(OfExchange):
     """A channel told people what happened to a reply or a case, or reminded them; `error` if it could not."""
 
     escalation_id: str
-    sink: str
+    channel: str
     kind: str
     message: str
     error: str | None
@@ -194,7 +244,7 @@ class HumanUnclear(OfExchange):
     """
 
     escalation_id: str
-    sink: str
+    channel: str
     by: str
     kind: str
     message: str
@@ -208,16 +258,20 @@ class HumanReplied(OfExchange):
     action: str
     content: str
     by: str
-    sink: str
+    channel: str
     """The way by which it came; empty for the terminal, the page, and whoever else asks KR itself."""
     applied: bool
     reason: str
 
 
 class ExchangeFinished(OfExchange):
-    """How an exchange ended: `accepted`, `escalated`, `answered`, `expired` or `failed`."""
+    """How an exchange ended: `accepted`, `escalated`, `answered`, `expired` or `failed`.
+
+    `seconds` is how long it took; None where a case that waited for a human ends it once more.
+    """
 
     status: str
     agent: str | None
     confidence: int | None
     escalation_id: str | None
+    seconds: float | None

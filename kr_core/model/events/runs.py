@@ -189,12 +189,18 @@ class RunRepeated(TypedDict):
 
 
 class RunFinished(TypedDict):
-    """The result's status, entry and confidence."""
+    """The result's status, entry and confidence.
+
+    A new `high` answer has a topic, the probability of a spot check, and whether it was drawn for one.
+    """
 
     status: str
     entry: str | None
     confidence: str | None
     score: int | None
+    topic: str
+    audit_probability: float | None
+    audited: bool
 
 
 class AnswerRejected(TypedDict):

@@ -112,7 +112,7 @@ def _root(text: str) -> Element:
 def _properties(chain: list[Element]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pom in chain:
-        for element in pom.findall("properties/*"):
+        for element in reversed(pom.findall("properties/*")):  # Maven takes the last one of a name
             found.setdefault(str(element.tag), (element.text or "").strip())
     parent = chain[0].find("parent")
     for key in ("groupId", "artifactId", "version"):

@@ -9,7 +9,7 @@ from kr_core.project.lockfiles.parser import parse_json
 from kr_core.project.lockfiles.pins import Pin, string, table, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kr_core.project.lockfiles.pins import ProjectView
 
@@ -76,6 +76,11 @@ def wished(wanted: str) -> str:
     return "" if text in {"*", "x", "X"} else text
 
 
+def is_elsewhere(wanted: str) -> bool:
+    """Whether what `package.json` asks for comes from no registry."""
+    return wanted.startswith("workspace:") or bool(_ELSEWHERE.match(wanted.strip()))
+
+
 def aliased(name: str, wanted: str) -> str:
     """The package that is installed under a name: another one for `npm:other@^2`."""
     found = _ALIAS.fullmatch(wanted.strip()) if wanted.startswith("npm:") else None
@@ -107,17 +112,28 @@ def _packages(packages: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     places = {("" if folder == "." else folder + "/"): folder for folder in view.members}
     nearness = {place: rank for rank, place in enumerate(reversed(places), 1)}
     for place, folder in places.items():
-        for name, _wanted, development in dependencies(table(packages.get("" if folder == "." else folder))):
-            above = (each for each in places if nearness[each] <= nearness[place])
-            lying = (table(packages.get(f"{each}{_MODULES}{name}")) for each in above)
-            if found := next((each for each in lying if each and not each.get("link")), None):
-                for pin in _installed(name, found, development=development):
+        above = [each for each in places if nearness[each] <= nearness[place]]
+        for name, wanted, development in dependencies(table(packages.get("" if folder == "." else folder))):
+            if package := _found(packages, above, name, wanted):
+                for pin in _installed(name, package, development=development):
                     yield pin._replace(direct=True, nearness=nearness[place])
     for place, value in packages.items():
         owner, modules, name = place.rpartition(_MODULES)
         if modules and not table(value).get("link"):
             for pin in _installed(name, table(value), development=bool(table(value).get("dev"))):
                 yield pin._replace(nearness=nearness.get(owner, 0))
+
+
+def _found(packages: dict[str, Any], places: Sequence[str], name: str, wanted: str) -> dict[str, Any] | None:
+    """A dependency in the first place that has it; a link leads to a folder only where a folder was asked for."""
+    linked = packages if wanted.startswith("file:") else {}
+    for place in places:
+        lying = table(packages.get(f"{place}{_MODULES}{name}"))
+        if lying.get("link"):
+            lying = table(linked.get(string(lying.get("resolved"))))
+        if lying:
+            return lying
+    return None
 
 
 def _installed(name: str, package: dict[str, Any], *, development: bool) -> Iterator[Pin]:

@@ -49,7 +49,7 @@ def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
             version = string(table(package).get("version"))
             yield Pin(
                 name,
-                version.removeprefix("==") if version != "*" else "",
+                version.removeprefix("===").removeprefix("==") if version != "*" else "",
                 development=group != "default",
                 nearness=int(group == "default"),
                 marker=string(table(package).get("markers")),

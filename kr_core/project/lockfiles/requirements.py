@@ -26,6 +26,7 @@ _TAG = re.compile(r"\.git@v?(\d+(?:\.\w+)+)(?:#|$)")
 _EGG = re.compile(r"(?:^[^#\n]*+#.*&|#)egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
 _WHEEL_NAME = re.compile(r"(?:^|/)([A-Za-z0-9][A-Za-z0-9_.]*)-\d[^-/]*-[^/]*\.whl(?:[#?]|$)")
 _DEVELOPMENT = frozenset({"dev", "develop", "development", "test", "tests", "testing", "lint", "doc", "docs"})
+_COMMENT_LINE = re.compile(r"\s*#")
 _INCLUDE = re.compile(r"(?:-(?P<short>[rc])|--(?P<long>requirement|constraint))[\s=]*+(?P<file>\S.*)")
 _EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
 
@@ -72,7 +73,7 @@ def _lines(
         return
     read_files.add(place)
     development = not _DEVELOPMENT.isdisjoint(re.findall("[a-z]+", path.stem.lower()))
-    for line in re.sub(r"\\\r?\n", " ", text).splitlines():
+    for line in _joined(text):
         if len(line) > _MAX_LINE_LENGTH:
             view.note(f"a line of {path.name} has more than {_MAX_LINE_LENGTH:,} characters; it is left out")
             continue
@@ -85,6 +86,19 @@ def _lines(
                 yield from _lines(included, named, view, read_files, constraint=inner)
         elif (pin := _line(plain, development=development)) is not None:
             yield pin._replace(direct=not constraint)
+
+
+def _joined(text: str) -> Iterator[str]:
+    """The lines of a file, each with those that continue it; a comment never continues on the next line."""
+    begun: list[str] = []
+    for line in text.splitlines():
+        comment = _COMMENT_LINE.match(line) is not None
+        if line.endswith("\\") and not comment:
+            begun.append(line.strip("\\"))
+            continue
+        yield "".join([*begun, f" {line}" if comment else line])
+        begun = []
+    yield "".join(begun)
 
 
 def _line(plain: str, *, development: bool) -> Pin | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +34,8 @@ _BARE = frozenset(
 _LARGEST = {"notebook": 150_000_000, "pdf": 100_000_000}
 _LARGEST_TEXT = 20_000_000
 """Bytes; a larger text is a log or an export, and nobody reads it by the passage."""
+_MAX_PASSAGES = 200_000
+"""Of one file; the largest text that is read has some 20,000, unless it was crafted."""
 _NUL_LOOK = 8192
 _CHARSET = re.compile(rb"(?:charset|coding|encoding)\s*[:=]\s*[\"']?([\w.-]{2,30})", re.IGNORECASE)
 _CHARSETS = frozenset(
@@ -139,7 +142,9 @@ def _pdf(data: bytes) -> Iterator[Block]:
 def _guarded(pieces: Iterator[Chunk]) -> Iterator[Chunk]:
     """The passages; whatever is wrong with the file is a reason to pass it over, and no other file suffers for it."""
     try:
-        yield from pieces
+        yield from islice(pieces, _MAX_PASSAGES)
+        if next(pieces, None) is not None:
+            raise ValueError(f"it has more than {_MAX_PASSAGES:,} passages")
     except ImportError:
         raise SkippedFile("PDF needs the extra: pip install 'kr-core[pdf]'", for_now=True) from None
     except ValueError as error:

@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 _OUTPUT = 2_000
 """Characters of what a cell printed; the rest is data."""
 _LEVELS = range(1, 7)
+_MAX_VALUES = 3_000_000
+"""Brackets and commas of a notebook; an empty cell takes 3 bytes in the file, and 70 in memory."""
 
 
 def blocks(data: bytes) -> Iterator[Block]:
     """The blocks of a notebook, placed by the number of their cell.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is no JSON, or holds too much.
     """
+    if sum(map(data.count, b"[{,")) > _MAX_VALUES:
+        raise ValueError(f"it has more than {_MAX_VALUES:,} values")
     notebook = json.loads(data)
     if not isinstance(notebook, dict):
         return

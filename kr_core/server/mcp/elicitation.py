@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kr_core.ask.service import AsyncKnowledgeRouterService
     from kr_core.model.questions import AskResult, EscalationRequest
 
-__all__ = ["ElicitationResult", "Human"]
+__all__ = ["CANNOT_ASK", "ElicitationResult", "Human"]
 
 _KEY = "decision"
 _HOW_TO_ANSWER = "\n**How to answer**"
@@ -37,7 +38,14 @@ _CORRECT = "give the right answer in the text below"
 _CONTEXT = "ask the agent again, with the text below"
 _MAX_NAME_LENGTH = 60
 _MAX_FAULTS = 3
-"""So often a human is told what is wrong with a reply before the case is left to wait."""
+"""After so many replies that do not fit the form the case is left to wait. In the newer generation each round is a call of the
+client's own; the count is in the sealed state, and a client that sends an older state again only spends its own calls."""
+CANNOT_ASK = "this client cannot ask its human"
+_UNDECIDED = {
+    "decline": "the client declined the form, for its human or by itself",
+    "cancel": "the client closed the form without a decision; it may have shown it to no one",
+}
+"""What a client says that shows a form, and also one that runs without a person."""
 
 
 class ElicitationResult(NamedTuple):
@@ -65,6 +73,8 @@ class Human:
             self._noted = json.loads(parameters.request_state)
             given = (parameters.input_responses or {}).get(_KEY)
             self._given = given if isinstance(given, ElicitResult) else None
+        self._came = bool(self._noted)
+        self._faults = int(self._noted.get("faults", 0))
 
     @property
     def reachable(self) -> bool:
@@ -95,38 +105,53 @@ class Human:
         """
         result = await shielded(lambda: service.result_of(name))
         if not self.reachable:  # nor was it, whatever it says that its human has decided
-            return ElicitationResult(
-                result, "this client cannot ask its human" if result.status == "escalated" else ""
-            )
-        fault, faults = "", 0
-        while result.status == "escalated" and faults < _MAX_FAULTS:
+            return ElicitationResult(result, CANNOT_ASK if result.status == "escalated" else "")
+        fault = ""
+        while result.status == "escalated" and self._faults < _MAX_FAULTS:
             request = result.escalation
             assert request is not None, "it waits for a human"
-            came = await self._asked(request, _message(service, request, fault), _form(request))
-            if isinstance(came, InputRequiredResult):
-                return came
-            if came.action != "accept":
-                return ElicitationResult(result, "the human left it undecided")
             try:
+                came = await self._asked(request, _message(service, request, fault), _form(request))
+                if isinstance(came, InputRequiredResult):
+                    return came
+                if came.action != "accept":
+                    return ElicitationResult(result, _UNDECIDED[came.action])
                 response = _response(request, came.content or {}, self._name)
                 result = await service.reply(request.id, response)
                 fault = ""
+            except MCPError as error:
+                return ElicitationResult(result, f"the client could not show the form: {error.message}")
             except ConfigError as error:  # it was decided elsewhere meanwhile, or a text is missing
-                fault, faults = error.what, faults + 1
+                fault = error.what
+                self._faults += 1
                 result = await shielded(lambda: service.result_of(name))
-        return ElicitationResult(result, fault if result.status == "escalated" else "")
+        if result.status != "escalated":
+            return ElicitationResult(result)
+        return ElicitationResult(
+            result, f"the form came back {self._faults} times without a usable reply; the last fault: {fault}"
+        )
 
     async def _asked(
         self, request: EscalationRequest, message: str, schema: dict[str, Any]
     ) -> ElicitResult | InputRequiredResult:
+        """Show the form, or take what came of it.
+
+        Raises:
+            ConfigError: the client has called again without an answer to this form.
+            MCPError: the client could not show it.
+        """
         if not self._modern:
             return await self._context.session.elicit_form(message, schema, self._context.request_id)
-        given, self._given = self._given, None
-        if given is not None and self._noted == {"case": request.id, "revision": request.revision}:
-            return given
+        if self._came:
+            self._came = False
+            if self._given is None:
+                raise ConfigError("no answer to the form came", where=request.id)
+            if self._noted.get("revision") != request.revision:
+                raise ConfigError("the case changed before the decision came", where=request.id)
+            return self._given
         asks = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
-        noted = json.dumps({"case": request.id, "revision": request.revision})
-        return InputRequiredResult(input_requests={_KEY: asks}, request_state=noted)
+        noted = {"case": request.id, "revision": request.revision, "faults": self._faults}
+        return InputRequiredResult(input_requests={_KEY: asks}, request_state=json.dumps(noted))
 
 
 def _message(service: AsyncKnowledgeRouterService, request: EscalationRequest, fault: str) -> str:
@@ -171,8 +196,12 @@ def _response(request: EscalationRequest, content: dict[str, Any], by: str) -> H
     """
     decision = _decisions(request).get(str(content.get(_KEY)))
     if decision is None:
-        raise ConfigError("choose one of the decisions", where=request.id)
+        raise ConfigError(
+            "the field `Decision` says nothing that it offers: choose one of the decisions", where=request.id
+        )
     action, chosen = decision
     text = chosen or ("" if action == "confirm" else str(content.get("text") or ""))
+    if action != "confirm" and not text.strip():
+        raise ConfigError("the field `Text` is empty, and this decision needs a text", where=request.id)
     values = {"action": action, "content": text, "revision": request.revision, "by": by}
     return HumanResponse.model_validate(values)

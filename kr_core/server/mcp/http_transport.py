@@ -17,16 +17,30 @@ if TYPE_CHECKING:
 
 __all__ = ["application", "serve"]
 
+_IDLE_SECONDS = 1800.0
+"""A session without a request, or a stream that waits for messages, ends after so long."""
+_MAX_SESSIONS = 2_000
+"""At a time, of some 36 kB each; the newer generation of clients has none."""
 
-def application(project: ServedProject, token: str | None = None) -> Application:
+
+def application(
+    project: ServedProject,
+    token: str | None = None,
+    idle_seconds: float = _IDLE_SECONDS,
+    max_sessions: int = _MAX_SESSIONS,
+) -> Application:
     """The ASGI application.
 
     Args:
         project: what it serves.
         token: what callers must know; None asks for nothing.
+        idle_seconds: how long a session may be without a request.
+        max_sessions: how many there may be at a time; one more is refused with 503.
     """
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard checks more
-    inner = server_of(project).streamable_http_app(transport_security=unchecked)
+    inner = server_of(project).streamable_http_app(
+        transport_security=unchecked, session_idle_timeout=idle_seconds, max_sessions=max_sessions
+    )
     return AccessGuard(cast("Application", inner), token)
 
 

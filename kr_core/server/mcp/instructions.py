@@ -24,6 +24,8 @@ Before you write code against a library:
   question that names the library and what you want to do. One question for each thing you need to know.
 - Go by what comes back, and name its sources where you use it. Its confidence is high, medium or low; with low, or the status
   `degraded` or `budget-exhausted`, say so and check by running the code.
+- `search_this` in a result: KR has no answer. If you can search the web, search for that, and call
+  `research` again with the `names` that you found; KR keeps and grades what the documentation says of them.
 - A repeated question costs nothing. Set `refresh` only where an answer is wrong or too old.
 - The code or the installed source shows that an answer is wrong: `reject_answer` with what is wrong, before you ask again.
 - A survey or a comparison that takes many look-ups: `expedition`, once; it takes longer, and each fact has its source.

@@ -12,6 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -29,10 +30,11 @@ from mcp_types import (
     ReadResourceResult,
     TextContent,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from kr_core._version import __version__
-from kr_core.errors import KRError, suggestion
+from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.server.mcp import instructions
 from kr_core.server.mcp.progress import shown_to
 from kr_core.server.mcp.reply_text import in_arguments
@@ -56,6 +58,8 @@ __all__ = ["server_of"]
 NAME = "kr"
 _DECISION_SECONDS = 86_400.0
 """So long a human may take to fill in a form; the case itself waits for ever."""
+_RESOURCE_NOT_FOUND = -32002
+"""Of the revisions before 2026-07-28, which have no other code for it; the newest one has retired it."""
 _log = logging.getLogger(__name__)
 
 
@@ -166,14 +170,20 @@ class _Answering:
         return ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
 
     async def read_resource(
-        self, _context: Context, parameters: ReadResourceRequestParams
+        self, context: Context, parameters: ReadResourceRequestParams
     ) -> ReadResourceResult:
         from kr_core.server.mcp.resources import Resources
 
+        missing = (
+            INVALID_PARAMS if context.protocol_version in MODERN_PROTOCOL_VERSIONS else _RESOURCE_NOT_FOUND
+        )
+        code = INTERNAL_ERROR
         try:
+            await self._project.pipeline()  # a fault in the configuration is not a missing resource
+            code = missing
             return ReadResourceResult(contents=[await Resources(self._project).read(str(parameters.uri))])
         except KRError as error:
-            raise _refusal(error) from error
+            raise _refusal(error, code if isinstance(error, ConfigError) else INTERNAL_ERROR) from error
 
     # -- the prompt -----------------------------------------------------------------------------------------
 
@@ -199,5 +209,5 @@ def _failure(said: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=printable(said))], is_error=True)
 
 
-def _refusal(error: KRError) -> MCPError:
-    return MCPError(INVALID_PARAMS, printable(str(error)))
+def _refusal(error: KRError, code: int = INVALID_PARAMS) -> MCPError:
+    return MCPError(code, printable(str(error)))

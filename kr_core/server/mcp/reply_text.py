@@ -7,13 +7,15 @@ model has to know.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kr_core.routing.table import UNKNOWN_TOPIC
+from kr_core.server.mcp import search_task
 from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, tokens
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.model import Entry, ResearchResult
     from kr_core.model.expedition import Finished
@@ -39,8 +41,8 @@ _MAX_NOTE_LENGTH = 400
 _OPTION = re.compile(r"(?<![\w`-])--([a-z]+)(?![\w-])")
 
 
-def researched(result: ResearchResult) -> str:
-    """A result of research."""
+def researched(result: ResearchResult, task: Mapping[str, Any] | None = None) -> str:
+    """A result of research; `task` is what an agent may search for where it is no answer."""
     results = result.results
     if result.status == "failure":
         return in_arguments(printable("; ".join(fault.message for fault in result.errors)))
@@ -64,7 +66,7 @@ def researched(result: ResearchResult) -> str:
         lines += [f'All of it: get_report(report="{results.report_path}").']
     lines += _noted(results.degradation_notes)
     lines += _noted([fault.message for fault in result.errors])
-    return printable(_within("\n".join(lines).rstrip()))
+    return printable(_within("\n".join([*lines, *search_task.lines(task)]).rstrip()))
 
 
 def _passages(passages: Sequence[ResultPassage]) -> list[str]:
@@ -99,8 +101,14 @@ def waiting(result: AskResult, said: str, where: str) -> list[str]:
     escalation = result.escalation
     if result.status != "escalated" or escalation is None:
         return []
+    unruled = result.route.reason == UNKNOWN_TOPIC
     return [
         *([f"{escalation.id}: {said}"] if said else []),
+        *(
+            ["no rule is for its topic; if it asks how a library works, call `research` with it"]
+            if unruled
+            else []
+        ),
         f"{escalation.id} waits for a human: {where}",
         f'do not decide it yourself: go on, and look again with answer_escalation(escalation_id="{escalation.id}")',
     ]

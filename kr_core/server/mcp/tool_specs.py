@@ -10,7 +10,7 @@ from mcp_types import Tool, ToolAnnotations
 from kr_core.model import ResearchResult
 from kr_core.model.expedition import Axiom
 from kr_core.model.lessons import Lesson, LessonsResult
-from kr_core.server.mcp import tool_arguments, tool_schemas
+from kr_core.server.mcp import search_task, tool_arguments, tool_schemas
 
 if TYPE_CHECKING:
     from kr_core.server.mcp.tool_schemas import Schema
@@ -38,6 +38,7 @@ _TOOLS = {
         " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
         " of: names, parameters, defaults, behaviour, migration. Say in `names` what you would reach for: it is looked up first."
         " You get the documentation itself, passage by passage. The answer is kept, so a repeated question is free."
+        " Where KR has no answer, `search_this` says what you may search the web for, and how to hand back what you find."
         " Not for decisions (use `ask`), and not for questions about this project's own code.",
         reads=False,
         outside=True,
@@ -172,6 +173,7 @@ def _list(schema: Schema) -> Schema:
 
 
 def _results() -> dict[str, Schema]:
+    researched = tool_schemas.of_result(ResearchResult)
     asked = _object(
         exchange_id=_TEXT,
         question_id=_TEXT,
@@ -183,7 +185,10 @@ def _results() -> dict[str, Schema]:
                 rationale=_TEXT,
                 confidence=_NUMBER,
                 raw_confidence=_NUMBER,
-                uncertainty=_TEXTS,
+                calibration=_maybe(
+                    _object(stage=_TEXT, calibrated=_maybe(_NUMBER), verdicts=_NUMBER, needed=_NUMBER)
+                ),
+                uncertainty_reasons=_TEXTS,
                 agent=_TEXT,
                 model=_TEXT,
                 validated_by=_maybe(_TEXT),
@@ -192,6 +197,7 @@ def _results() -> dict[str, Schema]:
         ),
         threshold=_NUMBER,
         escalation=_maybe(_object(id=_TEXT, revision=_NUMBER, reason=_TEXT)),
+        certificate=_maybe(_TEXT),
         notes=_TEXTS,
     )
     entry: dict[str, Any] = {
@@ -213,7 +219,10 @@ def _results() -> dict[str, Schema]:
         answer=_TEXT,
     )
     return {
-        "research": tool_schemas.of_result(ResearchResult),
+        "research": {
+            **researched,
+            "properties": {**researched["properties"], "search_this": search_task.SCHEMA},
+        },
         "research_request": _with_notes(
             story_key=_maybe(_TEXT),
             results=_list(

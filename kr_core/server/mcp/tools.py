@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
+from kr_core.model import ResearchRequest
 from kr_core.model.lessons import PHASES
 from kr_core.server.mcp import batch_text
 from kr_core.server.mcp import reply_text as telling
-from kr_core.server.mcp.elicitation import ElicitationResult, Human
+from kr_core.server.mcp.elicitation import CANNOT_ASK, ElicitationResult, Human
 from kr_core.server.mcp.report_search import entry_of, found, report_of
+from kr_core.server.mcp.search_task import task_of
 from kr_core.server.mcp.text_pages import fitted, page_of
 from kr_core.terminal_text import printable
 
@@ -60,8 +62,15 @@ class Tools:
     async def research(self, given: tool_arguments.ResearchArguments, _human: Human) -> ToolReply:
         """Answer a question from the knowledge base or the sources."""
         options = given.model_dump(exclude={"question"}, exclude_none=True, exclude_defaults=True)
-        result = (await (await self._project.pipeline()).aresearch(given.question, **options)).result
-        return ToolReply(telling.researched(result), fitted(result.to_dict()), result.status == "failure")
+        service = await self._project.service()
+        pipeline = service.pipeline
+        result = (await service.research(given.question, **options)).result
+        task = None
+        if result.status != "failure" and given.max_calls != 0:  # which stays on this machine
+            request = await shielded(lambda: pipeline.request(given.question, **options))
+            task = task_of(result, request.query) if isinstance(request, ResearchRequest) else None
+        values = {**result.to_dict(), **({} if task is None else {"search_this": task})}
+        return ToolReply(telling.researched(result, task), fitted(values), result.status == "failure")
 
     async def expedition(self, given: tool_arguments.ExpeditionArguments, _human: Human) -> ToolReply:
         """Research a large question, or go on with an expedition that was begun."""
@@ -120,7 +129,7 @@ class Tools:
 
     async def reject_answer(self, given: tool_arguments.RejectAnswerArguments, _human: Human) -> ToolReply:
         """Take an answer that is wrong out of the knowledge base."""
-        from kr_core.research.verdict import reject
+        from kr_core.research.rejection import reject
 
         pipeline = await self._project.pipeline()
 
@@ -181,7 +190,7 @@ class Tools:
         )
         if result.status == "escalated" and result.escalation is not None and human.reachable:
             return await self._settled(service, result.escalation.id, human)
-        return _answered(service, result)
+        return _answered(service, result, "" if human.reachable else CANNOT_ASK)
 
     async def answer_escalation(
         self, given: tool_arguments.AnswerEscalationArguments, human: Human
@@ -195,7 +204,7 @@ class Tools:
                 f"a human answers it: {_where(service, name)}."
                 " Do not decide it yourself; go on with other work and look again later"
             )
-            raise ConfigError("this client cannot ask its human", where=name, hint=hint)
+            raise ConfigError(CANNOT_ASK, where=name, hint=hint)
         return await self._settled(service, name, human)
 
     @staticmethod
@@ -273,8 +282,8 @@ def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str
 
 def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
     """Where a human answers a case."""
-    sinks = service.pipeline.config.settings.escalations
-    told = f"it was sent to {', '.join(map(str, sinks))}, and " if sinks else ""
+    channels = service.pipeline.config.settings.escalations
+    told = f"it was sent to {', '.join(map(str, channels))}, and " if channels else ""
     return f"{told}`kr inbox show {name}` shows it in the project's folder"
 
 

@@ -6,20 +6,22 @@ Without postponed annotations, since FastAPI reads them.
 import datetime as dt
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from kr_core.escalation.case import Case
 from kr_core.model.questions import EscalationRequest, HumanResponse
-from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, Inbox
+from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, Inbox, InboxPage
 from kr_core.server.web.problems import PROBLEM, RequestRefused
 
 __all__ = ["routes"]
 
 _MAX_LISTED = 200
 _MAX_LINE_LENGTH = 1000
-Action = Literal["confirm", "correct", "add_context", "choose", "chat"]
+Action = Literal["confirm", "correct", "add_context", "choose", "chat", "withdraw"]
 Id = Annotated[str, Path(description="such as `E7`", max_length=20)]
 
 
@@ -50,7 +52,7 @@ class CaseList(BaseModel):
 class Decision(BaseModel):
     """How a case ended."""
 
-    action: Literal["confirm", "correct", "add_context", "choose", "chat", "timeout"]
+    action: Literal["confirm", "correct", "add_context", "choose", "chat", "withdraw", "timeout"]
     by: str
     content: str | None
 
@@ -59,7 +61,7 @@ class CaseDetail(BaseModel):
     """A case, as `kr inbox show ID --json` prints it."""
 
     id: str
-    status: Literal["open", "notified", "resolved", "expired", "superseded"]
+    status: Literal["open", "notified", "resolved", "expired", "superseded", "withdrawn"]
     revision: int
     case: EscalationRequest
     resolution: Decision | None
@@ -98,7 +100,7 @@ class DecisionBody(BaseModel):
     content: str = Field(
         default="",
         max_length=MAX_TEXT_LENGTH,
-        description="the answer, the context, the choice's letter, or what ends a talk",
+        description="the answer, the context, the choice's letter, what ends a talk, or why it is withdrawn",
     )
     revision: int = Field(
         ge=1, description="of the answer that it is about; a reply to an older one is refused"
@@ -142,26 +144,25 @@ def routes(desk: Inbox, user: str) -> APIRouter:
     """
     router = APIRouter(prefix="/api/inbox", tags=["inbox"])
 
-    @router.get("", summary="List cases, newest first", responses=problems(401, 422))
+    @router.get("", summary="List cases, newest first", response_model=CaseList, responses=problems(401, 422))
     async def inbox(
         status: Annotated[
-            Literal["waiting", "resolved", "expired", "superseded", "all"],
-            Query(description="`waiting` are those that nobody has decided"),
+            Literal["waiting", "resolved", "expired", "superseded", "withdrawn", "all"],
+            Query(description="`waiting` are those that no one has decided"),
         ] = "waiting",
         feature: Annotated[str, Query(description="of this feature alone", max_length=500)] = "",
         before: Annotated[
             str, Query(description="only cases before this one", pattern=r"^([Ee][0-9]{1,9})?$")
         ] = "",
         limit: Annotated[int, Query(ge=1, le=_MAX_LISTED)] = 50,
-    ) -> CaseList:
-        found = await desk.inbox(status, feature, before, limit)
-        following = None
-        if found.before is not None:
-            from urllib.parse import urlencode
-
+    ) -> Response:
+        async def listed() -> bytes:
+            found = await desk.inbox(status, feature, before, limit)
             asked = {"status": status, "feature": feature, "before": found.before, "limit": limit}
-            following = f"/api/inbox?{urlencode({key: value for key, value in asked.items() if value})}"
-        return CaseList(items=[_line(case) for case in found.cases], total=found.total, next=following)
+            return _list(found, asked).model_dump_json().encode()
+
+        body = await desk.reads.read(("api", status, feature, before, limit), listed)
+        return Response(body, media_type="application/json")
 
     @router.get("/{id}", summary="Show a case", responses=problems(401, 404, 422))
     async def show(id: Id) -> CaseDetail:  # noqa: A002  the name in the address
@@ -200,6 +201,13 @@ def _response(body: ChatMessage | DecisionBody, action: Action, user: str) -> Hu
     if not name:
         raise RequestRefused("refused", "`by` is needed: who replies")
     return HumanResponse(action=action, content=body.content, by=name, revision=body.revision)
+
+
+def _list(found: InboxPage, asked: dict[str, Any]) -> CaseList:
+    following = None
+    if found.before is not None:
+        following = f"/api/inbox?{urlencode({key: value for key, value in asked.items() if value})}"
+    return CaseList(items=[_line(case) for case in found.cases], total=found.total, next=following)
 
 
 def _line(case: Case) -> CaseSummary:

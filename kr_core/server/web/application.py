@@ -16,16 +16,19 @@ from starlette.staticfiles import StaticFiles
 
 from kr_core._version import __version__
 from kr_core.server.web.api import routes as api_routes
+from kr_core.server.web.checks_pages import ChecksPages
 from kr_core.server.web.expeditions_api import routes as research_routes
 from kr_core.server.web.expeditions_pages import ExpeditionPages
 from kr_core.server.web.middleware import RequestMiddleware
 from kr_core.server.web.page_templates import static_folder
 from kr_core.server.web.pages import Pages
 from kr_core.server.web.problems import RequestRefused, problem, refusal
+from kr_core.server.web.retro_pages import RetroPages
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
+    from kr_core.research import Pipeline
     from kr_core.server.access import Application, Receive, Scope, Send
     from kr_core.server.web.case_inbox import Inbox
     from kr_core.server.web.expedition_browser import ExpeditionBrowser
@@ -36,7 +39,13 @@ __all__ = ["application"]
 
 
 def application(
-    desk: Inbox, research: ExpeditionBrowser, hooks: Webhooks, sessions: Sessions, url: str, user: str
+    desk: Inbox,
+    research: ExpeditionBrowser,
+    hooks: Webhooks,
+    sessions: Sessions,
+    url: str,
+    user: str,
+    pipeline: Pipeline,
 ) -> Application:
     """The application.
 
@@ -47,6 +56,7 @@ def application(
         sessions: knows who has signed in.
         url: under which people reach it, without a slash at its end.
         user: who answers where nobody says; empty where somebody has to.
+        pipeline: of the project, for retrospectives.
     """
     app = FastAPI(
         title="KR inbox",
@@ -59,6 +69,8 @@ def application(
     app.include_router(research_routes(research))
     pages = Pages(desk, research, sessions, user)
     app.router.routes.extend([*pages.routes(), *ExpeditionPages(research, pages.shown).routes()])
+    app.router.routes.extend(ChecksPages(desk.service, sessions, pages).routes())
+    app.router.routes.extend(RetroPages(pipeline, pages.shown).routes())
     app.router.routes.extend(hooks.routes())
     app.router.routes.append(Mount("/static", _CachedFiles(directory=static_folder())))
 

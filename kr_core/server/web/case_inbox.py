@@ -11,6 +11,7 @@ from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.server.web.history import steps
 from kr_core.server.web.inbox_cache import InboxCache
 from kr_core.server.web.problems import RequestRefused, able
+from kr_core.server.web.shared_reads import SharedReads
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ class Inbox:
     """
 
     def __init__(self, service: AsyncKnowledgeRouterService) -> None:
-        self._service = service
+        self.service = service
+        self.reads = SharedReads()
+        """Of those who show what it finds."""
         self._listing: InboxCache | None = None
         self._opening = threading.Lock()
         self._under_way: dict[str, list[tuple[HumanResponse, asyncio.Task[AskResult]]]] = {}
@@ -107,7 +110,7 @@ class Inbox:
         def look() -> InboxPage:
             listing = self._listed()
             part = listing.part(state, feature, before.upper(), limit)
-            cases = [self._service.cases.get(key) for key in part.keys]
+            cases = [self.service.cases.get(key) for key in part.keys]
             return InboxPage(cases, part.total, part.before, listing.features(), listing.number)
 
         return await able(look)
@@ -130,7 +133,7 @@ class Inbox:
         case = await self.case(key)
         name = case.request.id
         try:
-            entries = await self._service.history(name)
+            entries = await self.service.history(name)
         except StorageError as error:
             raise RequestRefused("unable", str(error)) from error
         under_way = [response for response, _ in self._under_way.get(name, ())]
@@ -228,7 +231,7 @@ class Inbox:
                 f"the text has {len(response.content):,} characters; at most {MAX_TEXT_LENGTH:,} are taken",
             )
         case = await self.case(key)
-        do = self._service.chat if talk else self._service.reply
+        do = self.service.chat if talk else self.service.reply
         try:
             return await do(case.request.id, response)
         except ConfigError as error:
@@ -252,7 +255,7 @@ class Inbox:
         with self._opening:
             if self._listing is None:
                 self._listing = InboxCache(
-                    self._service.pipeline.journal
+                    self.service.pipeline.journal
                 )  # which is a file, opened by the first
             return self._listing
 
@@ -260,7 +263,7 @@ class Inbox:
         if not _ID.fullmatch(key):
             raise RequestRefused("unknown", f"there is no escalation `{key[:20]}`")
         try:
-            return self._service.cases.get(key)
+            return self.service.cases.get(key)
         except ConfigError as error:
             raise RequestRefused("unknown", error.what) from error
 
@@ -271,3 +274,4 @@ class Inbox:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+        await self.reads.close()

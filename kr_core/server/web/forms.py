@@ -15,12 +15,18 @@ __all__ = ["FormInput", "fields_of", "response_of"]
 
 _MAX_FIELDS = 50
 _TYPE = "application/x-www-form-urlencoded"
-TEXTS = {"correct": "text_correct", "add_context": "text_context", "chat": "text_final"}
+TEXTS = {
+    "correct": "text_correct",
+    "add_context": "text_context",
+    "chat": "text_final",
+    "withdraw": "text_withdraw",
+}
 """The field in which the text of an action stands."""
 _VERBS = {
     "correct": "answer with this text",
     "add_context": "ask again with this known",
     "chat": "end the talk",
+    "withdraw": "withdraw the question",
 }
 
 
@@ -33,6 +39,7 @@ class FormInput(NamedTuple):
     text_final: str | None = None
     """None where nothing was written, and the agent's last words stand there."""
     text_talk: str = ""
+    text_withdraw: str = ""
     by: str = ""
 
     @classmethod
@@ -72,7 +79,7 @@ def response_of(written: FormInput, revision: int, by: str) -> HumanResponse:
         content = "" if action == "confirm" else (getattr(written, TEXTS[action]) or "").strip()
     else:
         raise RequestRefused("refused", "Say what to do: choose one of the replies.")
-    for other in ("correct", "add_context"):
+    for other in ("correct", "add_context", "withdraw"):
         if other != action and getattr(written, TEXTS[other]).strip():
             raise RequestRefused(
                 "refused",

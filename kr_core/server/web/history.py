@@ -47,21 +47,21 @@ def _said(kind: str, data: dict[str, Any]) -> str:
 
 def _replied(data: dict[str, Any]) -> str:
     action = str(data.get("action", "")).replace("_", " ")
-    by = f" by {data['sink']}" if data.get("sink") else ""
+    by = f" by {data['channel']}" if data.get("channel") else ""
     reply = f"{data.get('by')} replied{by} to revision {data.get('revision')}: {action}"
     return reply if data.get("applied") else f"{reply}; refused: {data.get('reason')}"
 
 
 def _shown(data: dict[str, Any]) -> str:
     if data.get("error"):
-        return f"{data.get('sink')} could not show it: {data['error']}"
-    return f"shown by {data.get('sink')}: {data['location']}" if data.get("location") else ""
+        return f"{data.get('channel')} could not show it: {data['error']}"
+    return f"shown by {data.get('channel')}: {data['location']}" if data.get("location") else ""
 
 
 def _told(data: dict[str, Any]) -> str:
     if data.get("error"):
-        return f"{data.get('sink')} could not tell it: {data['error']}"
-    return f"said by {data.get('sink')}: {data.get('message')}"
+        return f"{data.get('channel')} could not tell it: {data['error']}"
+    return f"said by {data.get('channel')}: {data.get('message')}"
 
 
 def _of(people: object) -> str:
@@ -89,7 +89,7 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "question.routed": _routed,
     "agent.started": lambda _data: "",
     "agent.request": lambda _data: "",
-    "sink.request": lambda _data: "",
+    "channel.request": lambda _data: "",
     "agent.repaired": lambda data: f"{data.get('agent')} was asked once more: {data.get('fault')}",
     "agent.failed": lambda data: (
         f"{data.get('agent')} gave no answer ({data.get('outcome')}): {data.get('reason')}"
@@ -109,10 +109,11 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "escalation.expired": lambda data: (
         f"the answer of {data.get('agent')} is used, which nobody has confirmed"
     ),
+    "report.reviewed": lambda data: f"the knowledge base has it: {data.get('report')}",
     "escalation.told": _told,
     "human.replied": _replied,
     "human.unclear": lambda data: (
-        f"{data.get('by')} wrote by {data.get('sink')} what cannot be applied: {data.get('message')}"
+        f"{data.get('by')} wrote by {data.get('channel')} what cannot be applied: {data.get('message')}"
     ),
     "exchange.finished": lambda data: f"ended: {data.get('status')}",
 }

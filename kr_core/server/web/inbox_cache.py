@@ -25,8 +25,8 @@ _READ = 200
 """Cases that are read at once; one may have 100 kB."""
 _PAGE = 1000
 _REMEMBERED = 1000
-STATES = ("waiting", "resolved", "expired", "superseded", "all")
-"""What cases are listed by; `waiting` are those that nobody has decided."""
+STATES = ("waiting", "resolved", "expired", "superseded", "withdrawn", "all")
+"""What cases are listed by; `waiting` are those that no one has decided."""
 
 
 class CachedCase(NamedTuple):
@@ -38,14 +38,14 @@ class CachedCase(NamedTuple):
     status: str
     revision: int
     by: str
-    """Who has decided it, if anybody."""
+    """Who has answered it, if anybody."""
     action: str
     turns: int
     """Of the talk about it."""
 
     @property
     def waits(self) -> bool:
-        """Whether nobody has decided it."""
+        """Whether no one has decided it."""
         return self.status in WAITING
 
 
@@ -173,14 +173,15 @@ def _fits(one: CachedCase, state: str, feature: str) -> bool:
 
 def _listed(document: Document) -> CachedCase:
     data = document.data
-    request, resolution = data["request"], data["resolution"] or {}
+    request, resolution, answer = data["request"], data["resolution"] or {}, data["answer"] or {}
+    by_agent = resolution.get("action") == "add_context"
     return CachedCase(
         document.key,
         _number(document.key),
         request["question"]["feature_id"],
         plain(document.status),
         request["revision"],
-        resolution.get("by", ""),
+        (answer.get("agent") if by_agent else None) or resolution.get("by", ""),
         resolution.get("action", ""),
         len(data["turns"]),
     )

@@ -2,7 +2,7 @@
 
 A page of somebody else in a browser can send requests here, and can make its own name point here (DNS rebinding). So the
 Host must be this machine's, an Origin must be the page's own, and what changes anything must not come from another site.
-A webhook of a service (`/hooks/...`) comes under any name; its sink looks at its signature.
+A webhook of a service (`/hooks/...`) comes under any name; its channel looks at its signature.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 
 from kr_core._version import __version__
 from kr_core.escalation.sanitize import harmless_line
-from kr_core.server.web.safe_html import to_html
+from kr_core.server.web.markdown_html import to_html
 from kr_core.templates import bundled_folder
 from kr_core.terminal_text import printable
 

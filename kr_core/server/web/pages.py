@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import secrets
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.routing import Route
 
 from kr_core.aio import shielded
@@ -18,19 +19,19 @@ from kr_core.model.questions import GENERAL, Answer, HumanResponse
 from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from kr_core.server.web.forms import FormInput, fields_of, response_of
 from kr_core.server.web.inbox_cache import STATES
+from kr_core.server.web.markdown_html import links
 from kr_core.server.web.page_templates import page
 from kr_core.server.web.problems import RequestRefused
-from kr_core.server.web.safe_html import links
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
 
     from kr_core.escalation.case import Case
     from kr_core.model.questions import EscalationRequest
-    from kr_core.server.web.case_inbox import Inbox, ShownCase
+    from kr_core.server.web.case_inbox import Inbox, InboxPage, ShownCase
     from kr_core.server.web.expedition_browser import ExpeditionBrowser
     from kr_core.server.web.sessions import Sessions
 
@@ -38,12 +39,15 @@ __all__ = ["Pages"]
 
 _PART = 50
 _NUMBER = re.compile("[0-9]{1,15}")
+_ANY_FORM = secrets.token_hex(16)
+"""Marks the place of the form's own token in a page that many share; no text of a case can have it."""
 _DONE = {
     "confirm": "You have confirmed the answer.",
     "correct": "Your answer is kept.",
     "choose": "Your choice is kept.",
     "chat": "The talk is ended, and the answer kept.",
     "add_context": "The agent was asked again.",
+    "withdraw": "The question is withdrawn.",
     "said": "The agent has answered below.",
 }
 _STALE_FORM = (
@@ -92,8 +96,16 @@ class Pages:
                 "refused", f"There is no status “{state[:20]}”; there are: {', '.join(STATES)}."
             )
         feature, before = asked.get("feature", ""), asked.get("before", "")
-        found = await self._desk.inbox(state, feature, before, _PART)
 
+        async def values() -> dict[str, object]:
+            return self._of_inbox(
+                state, feature, await self._desk.inbox(state, feature, before, _PART), before
+            )
+
+        return await self._shared(request, "inbox.html", (state, feature, before), values)
+
+    @staticmethod
+    def _of_inbox(state: str, feature: str, found: InboxPage, before: str) -> dict[str, object]:
         def address(**changed: str) -> str:
             values = {"status": state, "feature": feature, "before": "", **changed}
             values = {
@@ -102,23 +114,26 @@ class Pages:
             return f"/?{urlencode(values)}" if values else "/"
 
         features = [(name, "" if name == GENERAL else name, count) for name, count in found.features]
-        return await self.shown(
-            request,
-            "inbox.html",
-            found=found,
-            state=state,
-            states=STATES,
-            feature=feature,
-            features=features,
-            paged=bool(before),
-            address=address,
-            number=found.number,
-        )
+        return {
+            "found": found,
+            "state": state,
+            "states": STATES,
+            "feature": feature,
+            "features": features,
+            "paged": bool(before),
+            "address": address,
+            "number": found.number,
+        }
 
     # -- one case -------------------------------------------------------------------------------------------
 
     async def _case(self, request: Request) -> Response:
-        return await self._shown_case(request, said=_DONE.get(request.query_params.get("done", ""), ""))
+        key, done = request.path_params["id"], request.query_params.get("done", "")
+
+        async def values() -> dict[str, object]:
+            return await self._of_seen(key, said=_DONE.get(done, ""))
+
+        return await self._shared(request, "case.html", (key, done), values)
 
     async def _back(self, request: Request) -> Response:
         """A refused reply stands under the address of its form; who loads that again sees the case."""
@@ -132,23 +147,26 @@ class Pages:
         request: Request,
         *,
         status: int = 200,
-        said: str = "",
         refused: str = "",
         written: FormInput | None = None,
     ) -> Response:
-        seen = await self._desk.seen(request.path_params["id"])
+        values = await self._of_seen(request.path_params["id"], said="", refused=refused, written=written)
+        return await self.shown(request, "case.html", status, **values)
+
+    async def _of_seen(
+        self, key: str, *, said: str, refused: str = "", written: FormInput | None = None
+    ) -> dict[str, object]:
+        """What the page of a case shows."""
+        seen = await self._desk.seen(key)
         if written is None and seen.outcome is not None:  # what was refused while nobody waited is not lost
             written = _written_again(seen.outcome.response) if seen.outcome.refused else None
-        return await self.shown(
-            request,
-            "case.html",
-            status,
-            said="" if refused else said,
-            refused=refused,
-            written=written or FormInput(),
-            longest=MAX_TEXT_LENGTH,
+        return {
+            "said": "" if refused else said,
+            "refused": refused,
+            "written": written or FormInput(),
+            "longest": MAX_TEXT_LENGTH,
             **_of_case(seen),
-        )
+        }
 
     async def _reply(self, request: Request) -> Response:
         return await self._taken(request, talk=False)
@@ -196,7 +214,9 @@ class Pages:
             raise RequestRefused("refused", "`after` is the number of an entry")
         watched = request.query_params.get("case", "")
         expedition = request.query_params.get("expedition", "")
-        news = await self._desk.news(int(after), watched)
+        news = await self._desk.reads.read(
+            ("news", after, watched), lambda: self._desk.news(int(after), watched)
+        )
         cases = [
             {
                 "id": one.key, "waits": one.waits, "status": one.status, "revision": one.revision, "by": one.by,
@@ -247,16 +267,41 @@ class Pages:
     async def shown(self, asked: Request, name: str, status: int = 200, **values: object) -> Response:
         """A page of a template and its values, for whoever asks."""
         seed, new = self._sessions.seed(asked)
-        common = {
-            "form": self._sessions.form_token(asked, seed),
-            "by": self._sessions.name(asked) or self._user,
-            "signed_in": self._sessions.asks and self._sessions.signed_in(asked),
-        }
+        common = {**self._common(asked), "form": self._sessions.form_token(asked, seed)}
         render: Callable[[], Response] = lambda: page(name, status, **common, **values)  # noqa: E731  to be called in a thread
         shown = await shielded(render)
         if new:
             self._sessions.keep_seed(shown, seed)
         return shown
+
+    async def _shared(
+        self,
+        asked: Request,
+        name: str,
+        about: tuple[str, ...],
+        values: Callable[[], Awaitable[dict[str, object]]],
+    ) -> Response:
+        """The same, made once for all who ask at the same time; what a form carries is put in for each."""
+        common = self._common(asked)
+
+        async def made() -> bytes:
+            of_page = {**common, **await values(), "form": _ANY_FORM}
+            return await shielded(lambda: bytes(page(name, 200, **of_page).body))
+
+        body = await self._desk.reads.read((name, *about, *common.values()), made)
+        seed, new = self._sessions.seed(asked)
+        form = self._sessions.form_token(asked, seed)
+        shown = HTMLResponse(body.replace(_ANY_FORM.encode(), form.encode()))
+        if new:
+            self._sessions.keep_seed(shown, seed)
+        return shown
+
+    def _common(self, asked: Request) -> dict[str, object]:
+        """What every page has, except what its forms carry."""
+        return {
+            "by": self._sessions.name(asked) or self._user,
+            "signed_in": self._sessions.asks and self._sessions.signed_in(asked),
+        }
 
 
 def _of_case(seen: ShownCase) -> dict[str, object]:
@@ -284,7 +329,8 @@ def _commands(request: EscalationRequest) -> list[str]:
     """The commands of the grammar that fit a case."""
     verbs = ["confirm"] if request.answer is not None and not request.alternatives else []
     verbs += ["correct", *(["choose"] if options(request) else [])]
-    verbs += ["context", "chat"] if request.agent is not None else []
+    verbs += [] if request.agent is None else ["context"]
+    verbs += [] if request.partner is None else ["chat"]
     lines = help_for(f"{request.id}@{request.revision}", verbs).splitlines()
     return [line.strip().partition("  ")[0] for line in lines if line.startswith("    ")]
 
@@ -299,9 +345,12 @@ def _sources(case: Case) -> list[str]:
 
 
 def _written_again(response: HumanResponse) -> FormInput:
-    field = {"correct": "text_correct", "add_context": "text_context", "chat": "text_talk"}.get(
-        response.action
-    )
+    field = {
+        "correct": "text_correct",
+        "add_context": "text_context",
+        "chat": "text_talk",
+        "withdraw": "text_withdraw",
+    }.get(response.action)
     return FormInput() if field is None else FormInput(action=response.action, **{field: response.content})
 
 

@@ -76,7 +76,7 @@ async def answering(
     reading = asyncio.ensure_future(desk.news(0))  # so that the list is at hand before anybody asks
     reading.add_done_callback(consume_exception)  # who asks is told if it cannot be read
     try:
-        yield application(desk, ExpeditionBrowser(service), hooks, sessions, url, user)
+        yield application(desk, ExpeditionBrowser(service), hooks, sessions, url, user, service.pipeline)
     finally:
         await asyncio.wait([reading])
         await desk.close()

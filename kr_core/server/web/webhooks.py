@@ -1,4 +1,4 @@
-"""`/hooks/NAME`: where a service calls a way to a human by itself, beside being asked."""
+"""`/hooks/NAME`: where a service calls a channel by itself, beside being asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATUS = {"blocked": HTTPStatus.UNAUTHORIZED, "bad_answer": HTTPStatus.BAD_REQU
 
 
 class Webhooks:
-    """Hands calls of services to their sinks.
+    """Hands calls of services to their channels.
 
     Args:
         service: the project's.
@@ -39,14 +39,16 @@ class Webhooks:
 
     def routes(self) -> list[Route]:
         """Where they are."""
-        return [Route("/hooks/{sink}", self._called, methods=["POST"])]
+        return [Route("/hooks/{channel}", self._called, methods=["POST"])]
 
     async def _called(self, request: Request) -> Response:
         if len(self._going_on) >= _MOST:
             return PlainTextResponse("Too many calls at once.\n", HTTPStatus.SERVICE_UNAVAILABLE)
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.body()
-        task = asyncio.ensure_future(self._service.receive(str(request.path_params["sink"]), headers, body))
+        task = asyncio.ensure_future(
+            self._service.receive(str(request.path_params["channel"]), headers, body)
+        )
         self._going_on.add(task)
         task.add_done_callback(self._going_on.discard)
         await asyncio.wait([task], timeout=_SECONDS)

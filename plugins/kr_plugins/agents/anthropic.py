@@ -114,6 +114,7 @@ def _reply(told: dict[str, Any], model: str) -> Reply:
         model=named if isinstance(named, str) and named else model,
         input_tokens=_read(told),
         output_tokens=number(told, "usage", "output_tokens"),
+        finish_reason=str(ending or ""),
     )
 
 

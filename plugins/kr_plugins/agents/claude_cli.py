@@ -186,6 +186,7 @@ class ClaudeCLI:
             output_tokens=number(told, "usage", "output_tokens"),
             cost_usd=_cost_of(told),
             notes=notes,
+            finish_reason=str(told.get("stop_reason") or ""),
         )
 
     def _failure(self, told: Mapping[str, Any], ended: ProgramResult) -> RequestError:

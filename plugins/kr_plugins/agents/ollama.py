@@ -78,7 +78,8 @@ class Ollama:
         read = number(told, "prompt_eval_count")  # which is not told where the prompt was in its cache
         if (characters / _CHARACTERS_OF_A_TOKEN if read is None else read) >= window:
             raise self._too_long("the prompt is longer than the model's window, and was cut")
-        if told.get("done_reason") == "length":
+        ending = told.get("done_reason")
+        if ending == "length":
             if wanted is not None and (number(told, "eval_count") or 0) >= wanted:
                 raise RequestError(Outcome.bad_answer, f"the reply was cut off at {wanted} tokens")
             raise self._too_long("the reply was cut off at the end of the model's window")
@@ -93,6 +94,7 @@ class Ollama:
             model=named if isinstance(named, str) and named else model,
             input_tokens=read,
             output_tokens=number(told, "eval_count"),
+            finish_reason=str(ending or ""),
         )
 
     def _too_long(self, what: str) -> RequestError:

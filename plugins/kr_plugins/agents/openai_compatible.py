@@ -133,6 +133,7 @@ def _reply(told: dict[str, Any], model: str) -> Reply:
         model=named if isinstance(named, str) and named else model,
         input_tokens=number(told, "usage", "prompt_tokens"),
         output_tokens=number(told, "usage", "completion_tokens"),
+        finish_reason=str(ending or ""),
     )
 
 

@@ -1,6 +1,6 @@
 """Every event as one line of JSON in `.kr/log.jsonl`.
 
-    {"number": 7, "id": "9f...", "time": "2026-02-05T10:00:00+00:00", "run": "...", "kind": "report.kept", "data": {...}}
+    {"number": 7, "id": "9f...", "time": "2026-02-05T10:00:00+00:00", "run": "...", "kind": "keep.finished", "data": {...}}
 
 A batch is one write under a lock on the file, durable on return. A process that is killed during a write may leave a
 torn last line, which the next write removes, or a batch that the journal does not know about, which the next write
@@ -13,17 +13,18 @@ import fcntl
 import json
 import os
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from kr_core import StorageError
-from kr_core.plugin import Provider, hookimpl
+from kr_core import Event, StorageError
+from kr_core.plugin import LogRecord, Provider, hookimpl
 from kr_core.toolkit import make_state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.plugin import Log, LogRecord
+    from kr_core.plugin import Log
 
 __all__ = ["JSONLines", "kr_log"]
 
@@ -66,6 +67,33 @@ class JSONLines:
                 where=str(self._file),
                 hint="see that it is a file that can be written; the events wait in the journal",
             ) from error
+
+    def last_record(self) -> LogRecord | None:
+        """The last record that is whole; None where there is none.
+
+        Raises:
+            StorageError: the log cannot be read.
+        """
+        try:
+            handle = os.open(self._file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(error) from error
+        try:
+            found = next(filter(None, (_record(line) for _, line in _lines_from_the_end(handle))), None)
+            return None if found is None else LogRecord(int(found["number"]), _event(found))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._unreadable(error) from error
+        finally:
+            os.close(handle)
+
+    def _unreadable(self, error: Exception) -> StorageError:
+        return StorageError(
+            f"the log cannot be read: {error}",
+            where=str(self._file),
+            hint="move it aside; KR starts a new one",
+        )
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
@@ -141,6 +169,11 @@ def _record(line: bytes) -> dict[str, Any] | None:
         return None
     usable = isinstance(record, dict) and isinstance(record.get("number"), int) and "id" in record
     return record if usable else None
+
+
+def _event(record: dict[str, Any]) -> Event:
+    at = datetime.fromisoformat(record["time"])
+    return Event(record["kind"], record["run"], record["data"], str(record["id"]), at)
 
 
 def _line(record: LogRecord) -> bytes:

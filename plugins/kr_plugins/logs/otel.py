@@ -5,21 +5,24 @@
       otel: {endpoint: "https://collector.example:4318", headers: {authorization: {env: OTEL_TOKEN}}}
 
 It needs the extra `otel`: `pip install "kr-core[otel]"`. Each exchange is a trace, each of its entries a span, sent as
-OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). Trace and span ids derive from the ids of exchange and
-entry, so an entry that is sent twice, after a crash between sending and recording it, is the same span. It sends
-neither questions nor answers unless `content` is true.
+OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/). The first span, `ask`, lasts as long as the exchange and is
+sent at its end; what a human decides later is below it. A request to a model service is below the agent that sent it.
+Trace and span ids derive from the ids of exchange and entry, so an entry that is sent twice, after a crash between
+sending and recording it, is the same span. It sends neither questions nor answers unless `content` is true.
 
-The names are those of https://opentelemetry.io/docs/specs/semconv/gen-ai/ (an agent: `invoke_agent`, a request to a model
-service: `chat`), and `kr.*` for everything else. It does not use the SDK's own sender, which would send the content of
+The names are those of https://opentelemetry.io/docs/specs/semconv/gen-ai/ (an agent: `invoke_agent NAME`, a request to a
+model service: `chat MODEL`), and `kr.*` for everything else. It does not use the SDK's own sender, which would send the content of
     OTEL_EXPORTER_OTLP_HEADERS to any address in a project's configuration.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter
-    from opentelemetry.trace import SpanContext
+    from opentelemetry.trace import SpanContext, SpanKind
 
     from kr_core import Event
     from kr_core.plugin import LogRecord
@@ -41,16 +44,21 @@ __all__ = ["OpenTelemetry", "OtelSettings", "kr_log"]
 
 _PROVIDERS = {"claude_cli": "anthropic", "openai_compatible": "openai"}
 """The provider by plugin, where it has another name in the conventions."""
+Key = TypeVar("Key")
+Known = TypeVar("Known")
 _NOT_SPANS = frozenset({"agent.started", "agent.repaired"})
 """What is told by the span of the agent's answer or failure."""
 _TOLD = (
     "topic", "target", "agent", "rule", "confidence", "raw_confidence", "threshold", "accepted", "status", "action",
-    "escalation_id", "revision", "sink", "outcome", "applied", "validated_by", "cost_usd", "always_escalate",
+    "escalation_id", "revision", "channel", "outcome", "applied", "validated_by", "cost_usd", "always_escalate",
 )  # fmt: skip
 """What is sent of an entry's data: no text that a person or a model wrote."""
 _MAX_SECONDS_LENGTH = 1e7
-_MAX_AGENTS = 1000
-"""Agents under way that are remembered until their answer comes."""
+_MAX_REMEMBERED = 1000
+"""Agents, and questions, of which so many are remembered until they have their answer."""
+_MODEL = re.compile(r'\s*\{\s*"model"\s*:\s*"([^"\\]{1,200})"')
+"""How the body of a request begins that names its model."""
+_PORTS = {"https": 443, "http": 80}
 
 
 class OtelSettings(Settings):
@@ -94,7 +102,8 @@ class OpenTelemetry:
         self._content = content
         self._resource = Resource({"service.name": service})
         self._scope = InstrumentationScope("kr_core")
-        self._started: OrderedDict[tuple[str, str], Mapping[str, Any]] = OrderedDict()
+        self._asked: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._agents: OrderedDict[tuple[str, str], _AgentCalls] = OrderedDict()
 
     def write(self, records: Sequence[LogRecord]) -> None:
         """Hand over the entries of exchanges.
@@ -116,21 +125,35 @@ class OpenTelemetry:
     def _span(self, event: Event) -> ReadableSpan | None:
         from opentelemetry.trace import SpanKind
 
-        data = event.data
-        if event.kind == "agent.started":
-            self._started[data["exchange_id"], str(data.get("agent"))] = data
-            while len(self._started) > _MAX_AGENTS:
-                self._started.popitem(last=False)
-        if event.kind in _NOT_SPANS:
+        kind, data = event.kind, event.data
+        exchange, agent = data["exchange_id"], data.get("agent")
+        root = _context(exchange)
+        if kind == "agent.started":
+            _remember(self._agents, (exchange, str(agent)), _AgentCalls()).started = data
+        if kind in _NOT_SPANS:
             return None
-        if event.kind == "question.asked":
-            return self._made(event, "ask", SpanKind.INTERNAL, self._of_question(data))
-        agent = data.get("agent")
-        if event.kind == "agent.request":
-            return self._made(event, "chat", SpanKind.CLIENT, self._of_request(data))
-        if agent and event.kind in {"answer.received", "agent.failed"} and not data.get("validated_by"):
-            return self._made(event, f"invoke_agent {agent}", SpanKind.INTERNAL, self._of_agent(event))
-        return self._made(event, event.kind, SpanKind.INTERNAL, {})
+        if kind == "question.asked":
+            _remember(self._asked, exchange, data)
+            return self._made(event, kind, self._of_question(data), parent=root)
+        if kind == "exchange.finished" and isinstance(data.get("seconds"), int | float):
+            topic = self._asked.get(exchange, {}).get("topic")
+            return self._made(event, "ask", {"kr.topic": topic}, context=root)
+        if kind == "agent.request":
+            told = self._of_request(data)
+            name = " ".join(filter(None, ("chat", told["gen_ai.request.model"])))
+            return self._made(event, name, told, parent=self._call(event), kind=SpanKind.CLIENT)
+        if agent and kind in {"answer.received", "agent.failed"} and not data.get("validated_by"):
+            call = self._call(event, ends=True)
+            return self._made(
+                event, f"invoke_agent {agent}", self._of_agent(event), parent=root, context=call
+            )
+        return self._made(event, kind, {}, parent=root)
+
+    def _call(self, event: Event, *, ends: bool = False) -> SpanContext:
+        """The ids of the span of an agent that was asked: the same before its answer and after, and after a restart."""
+        exchange, agent = event.data["exchange_id"], str(event.data.get("agent"))
+        calls = self._agents.get((exchange, agent)) or _AgentCalls()
+        return _context(exchange, f"agent {agent}\n{calls.number(event.id, ends=ends)}")
 
     def _of_question(self, data: Mapping[str, Any]) -> dict[str, Any]:
         if not self._content:
@@ -138,9 +161,15 @@ class OpenTelemetry:
         return {"gen_ai.input.messages": _message("user", data.get("text"))}
 
     def _of_request(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        told = self._of_model("chat", data)
+        sent = data.get("sent")
+        named = _MODEL.match(sent) if isinstance(sent, str) else None
+        address, port = _place(str(data.get("url")))
         return {
-            **self._of_model("chat", data),
-            "server.address": _host(str(data.get("url"))),
+            **told,
+            "gen_ai.request.model": told["gen_ai.request.model"] or (named[1] if named else None),
+            "server.address": address,
+            "server.port": port,
             "http.response.status_code": data.get("status"),
             "error.type": str(data.get("error") or "").partition(":")[0] or None,
         }
@@ -151,6 +180,7 @@ class OpenTelemetry:
             **self._of_model("invoke_agent", data),
             "gen_ai.response.model": data.get("model") or None,
             "gen_ai.usage.input_tokens": data.get("input_tokens"),
+            "gen_ai.response.finish_reasons": _reasons(data.get("finish_reason")),
             "gen_ai.usage.output_tokens": data.get("output_tokens"),
             "error.type": str(data.get("outcome") or "error") if event.kind == "agent.failed" else None,
         }
@@ -160,22 +190,31 @@ class OpenTelemetry:
 
     def _of_model(self, operation: str, data: Mapping[str, Any]) -> dict[str, Any]:
         agent = str(data.get("agent"))
-        started = self._started.get((data["exchange_id"], agent), {})
-        plugin = str(started.get("plugin") or "kr")
+        calls = self._agents.get((data["exchange_id"], agent))
+        started = calls.started if calls else {}
+        plugin, model = str(started.get("plugin") or "kr"), started.get("model")
         return {
             "gen_ai.operation.name": operation,
             "gen_ai.provider.name": _PROVIDERS.get(plugin, plugin),
             "gen_ai.agent.name": agent,
-            "gen_ai.request.model": started.get("model"),
+            "gen_ai.request.model": model if isinstance(model, str) else None,
         }
 
-    def _made(self, event: Event, name: str, kind: Any, attributes: Mapping[str, Any]) -> ReadableSpan:
+    def _made(
+        self,
+        event: Event,
+        name: str,
+        attributes: Mapping[str, Any],
+        *,
+        parent: SpanContext | None = None,
+        context: SpanContext | None = None,
+        kind: SpanKind | None = None,
+    ) -> ReadableSpan:
         from opentelemetry.sdk.trace import ReadableSpan
-        from opentelemetry.trace import Link, Status, StatusCode
+        from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 
         data = event.data
-        exchange, parent = data["exchange_id"], data.get("parent_id")
-        first = event.kind == "question.asked"
+        exchange, follows = data["exchange_id"], data.get("parent_id")
         told = {
             "gen_ai.conversation.id": exchange,
             "kr.entry.id": event.id,
@@ -190,19 +229,45 @@ class OpenTelemetry:
         end = round(event.time.timestamp() * 1e9)
         return ReadableSpan(
             name=_fit(name),
-            context=_context(exchange, None if first else event.id),
-            parent=None if first else _context(exchange),
-            links=[Link(_context(parent))] if first and isinstance(parent, str) else (),
+            context=context or _context(exchange, event.id),
+            parent=parent,
+            links=[Link(_context(follows))] if parent is None and isinstance(follows, str) else (),
             attributes={
-                key: _fit(value) for key, value in told.items() if isinstance(value, str | int | float)
+                key: _fit(value)
+                for key, value in told.items()
+                if isinstance(value, str | int | float | tuple)
             },
-            kind=kind,
+            kind=kind or SpanKind.INTERNAL,
             status=Status(StatusCode.ERROR) if failed else Status(StatusCode.UNSET),
             start_time=end - round(took * 1e9),
             end_time=end,
             resource=self._resource,
             instrumentation_scope=self._scope,
         )
+
+
+@dataclass
+class _AgentCalls:
+    """How often an agent was asked in an exchange; which call an entry belongs to stays the same when it comes again."""
+
+    started: Mapping[str, Any] = field(default_factory=dict)
+    ended: int = 0
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, entry: str, *, ends: bool) -> int:
+        """The number of the call that an entry belongs to, or ends."""
+        number = self.numbers.setdefault(entry, self.ended)
+        if ends and number == self.ended:
+            self.ended += 1
+        return number
+
+
+def _remember(known: OrderedDict[Key, Known], key: Key, value: Known) -> Known:
+    """What is known under a key, the value if it is new; the oldest is forgotten."""
+    found = known.setdefault(key, value)
+    if len(known) > _MAX_REMEMBERED:
+        known.popitem(last=False)
+    return found
 
 
 def _context(exchange: str, entry: str | None = None) -> SpanContext:
@@ -226,11 +291,18 @@ def _fit(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 2**63 else value
 
 
-def _host(url: str) -> str | None:
+def _reasons(said: Any) -> tuple[str, ...] | None:
+    """Why the model ended, as the conventions have it: one of each answer."""
+    return (_fit(said),) if isinstance(said, str) and said else None
+
+
+def _place(url: str) -> tuple[str | None, int | None]:
+    """The host and the port of an address."""
     try:
-        return urlsplit(url).hostname
+        parts = urlsplit(url)
+        return parts.hostname, parts.port or _PORTS.get(parts.scheme)
     except ValueError:
-        return None
+        return None, None
 
 
 def _message(role: str, text: Any) -> str:

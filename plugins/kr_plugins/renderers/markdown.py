@@ -80,6 +80,7 @@ def values(report: Report) -> dict[str, Any]:
     """What the template may use: every text is safe to stand on a line of its own.
 
     Single texts: `framework`, `topic`, `version`, `question`, `research_date`, `confidence`, `score`, `mark`.
+    `has_summary_code`: whether `summary` holds code.
     Lists of texts: `sources`, `summary` (sentences and code, in the order in which they are read), `details`, `code`,
     `caveats`, `reasons`, `notes`.
     Lists of records: `attributions` (`url`, `via`, `finding`), `citations` (`n`, `url`, `locator`).
@@ -100,6 +101,7 @@ def values(report: Report) -> dict[str, Any]:
             *map(fenced, draft.summary_code),
             *(one_line(claim.text) for claim in draft.summary[draft.code_after :]),
         ],
+        "has_summary_code": bool(draft.summary_code),
         "details": [one_line(claim.text) for claim in draft.details],
         "code": [fenced(example) for example in draft.code],
         "caveats": [one_line(claim.text) for claim in draft.caveats],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +31,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kr_core.plugin import Draft, Finding, Level, Passage, ResearchQuery
+    from kr_core.toolkit import ParsedQuestion
 
 HIGH, MEDIUM = 80, 50
-WEIGHTS = Path(__file__).with_name("evidence.json")
+WEIGHTS = Path(__file__).with_name("weights.json")
 _FITTED_ON = "pkg:"
 """The addresses of packages, whose documentation the model was fitted on."""
-_LIKELY, _SURE = 0.55, 0.86
+_LIKELY, _SURE = 0.62, 0.88
 _LITTLE = 0.3
 """A passage that the question does not name and that covers less of it is never `medium`."""
 _NO_LIMIT = 100
+_BY_DEFAULT = re.compile(r"\bdefaults?\b(?! values?\b)", re.IGNORECASE)
+_DOES_BY_DEFAULT = re.compile(r"\b(?:what|which|how)\b.{0,200}\bby default\b", re.IGNORECASE)
+_TOLD_NONE = re.compile(r"(?:the default of `\w+` in [^ ]+ is|default) `none`")
+_TELLS_VALUE = re.compile(
+    r"\bdefaults? (?:to|is|are|value|`)|\bby default\b|\bdefault[:=]|\(default|\bif (?:omitted|unset|None|not (?:given|set|specified|provided|passed|supplied))\b",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\bwhat happens (?:if|when)\b.{0,100}\b(?:missing|(?:not|n't) (?:exist|found|there|present|in|match)\w*|invalid|wrong|bad|fails?|absent|unknown|empty|negative|too \w+|no)\b",
+    re.IGNORECASE,
+)
+_SAYS_FAILURE = re.compile(
+    r"\b(?:rais\w+|\w*error\w*|\w*exception\w*|fail\w*|ignor\w+|missing|nan|returns? (?:none|false|an empty)|not found|invalid)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_CODE = re.compile(
+    r"\b(?:(?:an?|some|minimal|short|simple|working) (?:\w+ )?(?:example|snippet)|example (?:of|for|code)|sample code|code (?:example|snippet|sample))\b",
+    re.IGNORECASE,
+)
+_TAKER = re.compile(r"\bdefaults?\b.{1,80}\b(?:in|of|for) (?:the )?[`'\"]?([a-z_]\w*)\b(?!\.)")
+_TOPICAL = frozenset({"how_to", "meaning", "yes_no", "default", "options"})
+_OF_KIND = frozenset(
+    stem(word)
+    for word in """default value option difference mean meaning example happen argument parameter function method class module set use
+    purpose change work give pass new call write code way""".split()
+)
+"""Words that say what kind of answer is asked for, or what any how-to says."""
+_HALF, _NAMED = 0.5, 0.3
+"""The share of the telling words that an answer must say at least; less if the question names what is cited."""
+_SENTENCE_END = re.compile(r"(?<=[.!?\]])\s")
+_CODE_SPAN = re.compile(r"`[^`]*+`|\[\d++\]")
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
 
@@ -88,6 +121,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
         "deprecated": first.deprecated is not None,
+        "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
         "message": first.what == "message" and first.pinned,
         "message advises": first.what == "message"
         and first.pinned
@@ -111,7 +145,7 @@ def _by_coverage(coverage: float, *, code: bool) -> int:
 
 
 def as_score(probability: float) -> int:
-    """The score of a probability: `medium` begins at 0.55 and `high` at 0.86, so that of all `high` answers nine in ten are right."""
+    """The score of a probability: `medium` begins at 0.62 and `high` at 0.88, so that of all `high` answers nine in ten are right."""
     steps = ((0.0, 0), (_LIKELY, MEDIUM), (_SURE, HIGH), (1.0, 100))
     for (low, start), (high, end) in itertools.pairwise(steps):
         if probability < high:
@@ -141,8 +175,11 @@ def _said(query: ResearchQuery, draft: Draft) -> float:
 
 
 def _lead(shown: Sequence[Passage]) -> float:
-    """How far the first passage is ahead of the second, by coverage."""
-    second = shown[1].coverage if len(shown) > 1 else 0.0
+    """How far the first passage is ahead of the next one, by coverage; parameters asked for together count as one."""
+    beside = [
+        one for one in shown[1:] if not (one.pinned and one.parameter and one.symbol == shown[0].symbol)
+    ]
+    second = beside[0].coverage if beside else 0.0
     return min(1.0, max(0.0, shown[0].coverage - second))
 
 
@@ -151,9 +188,13 @@ def _limit(
 ) -> tuple[int, list[str]]:
     """The most that the score may be, and why."""
     told = [*_of_source(query, findings, draft), *_of_names(findings, draft)]
-    first = next((passage for _source, finding in findings for passage in finding.passages), None)
-    if first is not None:
-        told += _of_first(first, parse_question(query.question).kind)
+    shown = [passage for _source, finding in findings for passage in finding.passages]
+    if shown:
+        asked = parse_question(query.question)
+        told += _of_first(shown[0], asked.kind)
+        told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft)]
+        told += _of_other(asked, shown)
+        told += _lacks(query, asked, shown[0], draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
 
@@ -190,12 +231,171 @@ def _of_first(first: Passage, kind: str) -> Iterator[tuple[int, str]]:
     """What the first passage is."""
     if first.parameter and not first.lead and kind not in {"default", "options"}:
         yield MEDIUM - 1, f"the documentation does not say what {first.parameter} means"
+    if first.kind == "constant" and not first.lead and kind not in {"default", "options"}:
+        yield MEDIUM - 1, f"the documentation does not say what {first.symbol} is for"
     if first.what == "message":
         yield HIGH - 1, "the source says when it is raised, and may not say how to mend it"
     if kind == "how_to" and first.parameter and not first.pinned:
         yield HIGH - 1, f"the question does not name {first.parameter}"
     if not first.pinned and first.coverage < _LITTLE:
         yield MEDIUM - 1, ""
+
+
+def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> Iterator[str]:
+    """What the question turns on and no sentence of the answer says."""
+    told = [claim.text.casefold() for claim in draft.summary]
+    if not told:
+        return
+    first = shown[0]
+    if asked.kind == "meaning":
+        yield from _not_meant(asked, told)
+    if asked.kind in {"yes_no", "meaning", "how_to"}:
+        yield from _not_together(shown, told)
+    if asked.kind == "error" and not first.pinned and _last(first) not in asked.text.casefold():
+        yield "no source read here raises this error"
+    if asked.kind == "yes_no" and not draft.direct and not any(one.pinned for one in shown):
+        yield "no sentence decides"
+    asks = _DOES_BY_DEFAULT if first.pinned else _BY_DEFAULT
+    if first.parameter and first.default == "None" and first.default_means is None:
+        says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
+        if asks.search(asked.asking) and not says_it:
+            yield f"no sentence of the answer says what None means in {first.parameter}"
+
+
+def _lacks(
+    query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft
+) -> Iterator[tuple[int, str]]:
+    """What the question asks for, if the answer has nothing of the kind."""
+    told = _told_of(first, draft)
+    if asked.kind == "default" and not draft.direct and not _tells_value(query, asked, first, told):
+        yield MEDIUM - 1, "no sentence tells a value"
+    if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
+        yield MEDIUM - 1, "no sentence speaks of all that was asked"
+    if _FAILS.search(asked.asking) and not draft.direct and not _SAYS_FAILURE.search(told):
+        yield MEDIUM - 1, "no sentence tells what happens in that case"
+    if _ASKS_FOR_CODE.search(asked.asking) and not draft.summary_code:
+        yield HIGH - 1, "the question asks for code, and there is none"
+    if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
+        yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
+
+    is_topical = asked.kind in _TOPICAL and first.what != "message"
+    if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
+        yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _says_all(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:
+    """Whether the answer speaks of each telling word of a yes/no question; a default that it tells decides alone."""
+    if "default" in asked.kinds and draft.direct:
+        return True
+    said = _stems_of(" ".join([_told_of(first, draft), _direct_of(draft)]))
+    return _telling(query, asked) <= _names_of(first) | said
+
+
+def _of_other(asked: ParsedQuestion, shown: Sequence[Passage]) -> Iterator[tuple[int, str]]:
+    """A parameter of something else, where a question for a default names what takes it: "the default of start in range"."""
+    first = shown[0]
+    taken = _TAKER.findall(asked.asking) if asked.kind == "default" and first.parameter else []
+    named = [name for name in taken if name != first.parameter]
+    own = {part for name in (first.symbol or "", *first.also, *first.aliases) for part in name.split(".")}
+    if named and not own & set(named) and any(_last(one) in named for one in shown[1:] if not one.parameter):
+        yield MEDIUM - 1, f"the question asks about {named[0]}, and this is a parameter of {first.symbol}"
+    yield from _of_other_class(asked, first)
+    yield from _of_other_method(asked, shown, own)
+
+
+def _of_other_method(
+    asked: ParsedQuestion, shown: Sequence[Passage], own: set[str]
+) -> Iterator[tuple[int, str]]:
+    """A parameter of a method, where a question for a default names the class alone."""
+    first = shown[0]
+    symbols = {name.rpartition(".")[2] for name in (first.symbol or "", *first.also, *first.aliases)}
+    classes = [one.last for one in asked.identifiers if one.place == "prose" and one.last[:1].isupper()]
+    is_of_method = first.parameter and classes and symbols.isdisjoint({*classes, *words(asked.asking)})
+    known = own.union(*((one.symbol or "").split(".") for one in shown))
+    if asked.kind == "default" and is_of_method and set(classes) & known:
+        yield MEDIUM - 1, f"the question asks about {classes[0]}, and this is a parameter of {first.symbol}"
+
+
+def _of_other_class(asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int, str]]:
+    """A parameter of a method of another class: `Adapter.send` where the question says `Session.send`."""
+    names = [f".{name}" for name in (first.symbol or "", *first.also, *first.aliases)]
+    for one in asked.identifiers if first.parameter else ():
+        owner = one.name.rpartition(".")[0].rpartition(".")[2]
+        is_same_name = owner[:1].isupper() and any(name.endswith(f".{one.last}") for name in names)
+        if is_same_name and not any(f".{owner}.{one.last}" in f"{name}." for name in names):
+            yield MEDIUM - 1, f"the question asks about {one.name}, and this is a parameter of {first.symbol}"
+
+
+def _share_said(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> float:
+    """The share of the question's telling words that the first passage's name, the quotes and the code say."""
+    telling = _telling(query, asked)
+    told = " ".join([_told_of(first, draft), first.title, *(one.code for one in draft.summary_code)])
+    return len(telling & _stems_of(told)) / (len(telling) or 1)
+
+
+def _telling(query: ResearchQuery, asked: ParsedQuestion) -> set[str]:
+    """The stems of a question's telling words, without the library's name and those that any question of its kind has."""
+    library = {stem(word) for word in words(query.framework)}
+    return {stem(word) for word in content_words(asked.asking)} - library - _OF_KIND
+
+
+def _stems_of(text: str) -> set[str]:
+    """The stems of a text's words, those inside names too."""
+    return {stem(word) for one in (text, text.replace("_", " ")) for word in words(one)}
+
+
+def _names_of(first: Passage) -> set[str]:
+    return _stems_of(" ".join([first.symbol or first.title, first.parameter or "", *first.aliases]))
+
+
+def _direct_of(draft: Draft) -> str:
+    """The sentence that answers in the question's kind, which may be from another passage than the first."""
+    return draft.summary[0].text if draft.direct and draft.summary else ""
+
+
+def _tells_value(query: ResearchQuery, asked: ParsedQuestion, first: Passage, told: str) -> bool:
+    """Whether a sentence about what is asked for says a value, and not one about something else of the same callable."""
+    subject = _telling(query, asked) - _names_of(first.model_copy(update={"parameter": None}))
+    told_apart = _SENTENCE_END.split(told)
+    return any(_TELLS_VALUE.search(one) and (not subject or subject & _stems_of(one)) for one in told_apart)
+
+
+def _told_of(first: Passage, draft: Draft) -> str:
+    """What the answer says of its first passage."""
+    numbers = {number for number, passage in draft.passages.items() if passage.text == first.text}
+    return " ".join(claim.text for claim in draft.summary if numbers & set(claim.citations))
+
+
+def _restates(query: ResearchQuery, first: Passage, told: str) -> bool:
+    """Whether what is quoted only says a name in words: `pool_size`: The pool size."""
+    if first.kind in {"section", "page"} or first.what == "message":
+        return False
+    names = [query.framework, first.symbol or "", first.parameter or "", *first.aliases]
+    known = {stem(word) for name in names for word in words(name.replace("_", " "))}
+    said = {stem(word) for word in content_words(_CODE_SPAN.sub(" ", told))}
+    return not said - known
+
+
+def _not_meant(asked: ParsedQuestion, told: Sequence[str]) -> Iterator[str]:
+    """A name whose meaning is asked for and that no sentence says."""
+    for one in asked.identifiers:
+        is_subject = one.role == "subject" and one.place == "prose"
+        if is_subject and not any(one.last.casefold() in text for text in told):
+            yield f"no sentence of the answer says {one.last}"
+
+
+def _not_together(shown: Sequence[Passage], told: Sequence[str]) -> Iterator[str]:
+    """Two things that the question names, if no sentence is about both: sentences about each alone are not the answer."""
+    pinned = [passage for passage in shown if passage.pinned and passage.what != "message"]
+    names = list(dict.fromkeys(_last(one) for one in pinned))[:2]
+    is_of_one = len({one.symbol for one in pinned}) < 2 or len(names) < 2
+    if not is_of_one and not any(all(name in text for name in names) for text in told):
+        yield f"no sentence of the answer is about both {names[0]} and {names[1]}"
+
+
+def _last(passage: Passage) -> str:
+    """The name by which a question would call what a passage is about."""
+    return (passage.parameter or (passage.symbol or passage.title).rpartition(".")[2]).casefold()
 
 
 def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]) -> list[str]:
@@ -205,7 +405,7 @@ def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]
     reasons.append(f"the first passage holds {share} % of what was asked, weighted by rarity")
     if found.missing:
         reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
-    reasons.append("a code example from the documentation" if known.get("example") else "no code example")
+    reasons.append("a code example" if known.get("example") else "no code example")
     return reasons
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.toolkit import LocalProject, is_python, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.plugin import Project
@@ -44,9 +44,9 @@ def repository_of(framework: str, project: Project) -> str | None:
         return _CPYTHON
     if isinstance(project, LocalProject):
         if module := project.module(name):
-            return _first(_said_by_package(module.folder / module.name / "package.json", module.bounds))
+            return _said_by_package(module.folder / module.name / "package.json", module.bounds)
         if installed := project.distribution(name):
-            return _first(_said_by_metadata(installed.metadata_folder, installed.environment.bounds))
+            return _said_by_metadata(installed.metadata_folder, installed.environment.bounds)
     if name.partition(".")[0] in sys.stdlib_module_names:
         return _CPYTHON
     return _first([name]) or _named(_SHORT.fullmatch(name))
@@ -64,14 +64,25 @@ def _named(found: re.Match[str] | None) -> str | None:
     return f"{found['owner']}/{name}" if name.strip(".") else None
 
 
-def _said_by_metadata(folder: Path, within: Sequence[Path] | None) -> Iterator[str]:
-    """The addresses in a distribution's core metadata, the likeliest first."""
+def in_project_urls(labelled: Iterable[tuple[str, str]]) -> str | None:
+    """The repository that a Python project's labelled addresses lead to, the likeliest label first."""
+    return _first(address for _label, address in sorted(labelled, key=lambda pair: _rank(pair[0])))
+
+
+def in_package(said: Mapping[str, Any]) -> str | None:
+    """The repository in a `package.json` (https://docs.npmjs.com/cli/configuring-npm/package-json)."""
+    return _first(_addresses_in(said))
+
+
+def _said_by_metadata(folder: Path, within: Sequence[Path] | None) -> str | None:
+    """The repository in a distribution's core metadata."""
     text = _text(folder / "METADATA", within) or _text(folder / "PKG-INFO", within)
     head = HeaderParser().parsestr(re.split(r"\r?\n\r?\n", text, maxsplit=1)[0])
-    labelled = [str(value).partition(",")[::2] for value in head.get_all("Project-URL", [])]
+    parts = [str(value).partition(",") for value in head.get_all("Project-URL", [])]
+    labelled = [(label, address) for label, _comma, address in parts]
     labelled += [("homepage", str(value)) for value in head.get_all("Home-page", [])]
     labelled += [("other", str(value)) for value in head.get_all("Download-URL", [])]
-    yield from (address for _label, address in sorted(labelled, key=lambda pair: _rank(pair[0])))
+    return in_project_urls(labelled)
 
 
 def _rank(label: str) -> int:
@@ -79,14 +90,16 @@ def _rank(label: str) -> int:
     return _LABELS.index(known) if known in _LABELS else len(_LABELS)
 
 
-def _said_by_package(file: Path, within: Sequence[Path]) -> Iterator[str]:
-    """The addresses in a `package.json` (https://docs.npmjs.com/cli/configuring-npm/package-json), the likeliest first."""
+def _said_by_package(file: Path, within: Sequence[Path]) -> str | None:
     try:
         said = json.loads(_text(file, within) or "{}")
     except (ValueError, RecursionError):
-        return
-    if not isinstance(said, dict):
-        return
+        return None
+    return in_package(said) if isinstance(said, dict) else None
+
+
+def _addresses_in(said: Mapping[str, Any]) -> Iterator[str]:
+    """The addresses in a `package.json`, the likeliest first."""
     for key in ("repository", "homepage", "bugs"):
         address = _address(said.get(key))
         # `owner/name` alone is one on GitHub

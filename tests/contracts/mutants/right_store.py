@@ -28,6 +28,9 @@ class Folder:
     def archived(self):
         return self.listed(archived=True)
 
+    def archived_of(self, framework):
+        return [entry for entry in self.archived() if fold_name(entry.framework) == fold_name(framework)]
+
     def candidates(self, query):
         asked = fold_name(query.framework)
         same = [entry for entry in self.entries() if fold_name(entry.framework) == asked]

@@ -11,7 +11,7 @@ from kr_plugins.journals.sqlite.journal import SQLite
 journal = SQLite(Path(sys.argv[1]))
 waiting = deque()
 while True:
-    event = Event(kind="report.kept", run="r", data={"text": "x" * 300})
+    event = Event(kind="keep.finished", run="r", data={"text": "x" * 300})
     waiting.append((event.id, journal.append([event])))
     while waiting and (len(waiting) > 20 or waiting[0][1].done()):
         name, future = waiting.popleft()

@@ -13,7 +13,9 @@ folder = Path(sys.argv[1])
 journal = SQLite(folder)
 log = JSONLines(folder)
 while True:
-    journal.append([Event(kind="report.kept", run="r", data={"text": "x" * 5000}) for _ in range(7)]).result()
+    journal.append(
+        [Event(kind="keep.finished", run="r", data={"text": "x" * 5000}) for _ in range(7)]
+    ).result()
     records = [LogRecord(*found) for found in journal.read(journal.cursor("jsonl"), 10)]
     log.write(records)
     os.write(1, b".\n")

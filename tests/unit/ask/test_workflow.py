@@ -6,7 +6,7 @@ import pytest
 from support.asked import Says, said, service
 
 from kr_core import Question
-from kr_core.ask.workflow import turn
+from kr_core.research.single_flight import turn
 
 pytestmark = pytest.mark.req("SC-008")
 

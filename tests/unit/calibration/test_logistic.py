@@ -1,5 +1,7 @@
 """A fitted model says the probabilities that its cases had."""
 
+import subprocess
+import sys
 from math import log
 
 import pytest
@@ -59,3 +61,12 @@ def test_what_cannot_be_fitted_is_refused(rows, labels, ridge):
     """No cases, too few labels or no penalty are errors that say what to give."""
     with pytest.raises(ValueError, match=r"label|ridge"):
         fit_logistic(rows, labels, ridge=ridge)
+
+
+@pytest.mark.req("A8")
+def test_a_score_loads_the_model_and_no_statistics():
+    """Each answer has a score; what spot checks need is loaded where somebody asks for it."""
+    code = "import sys; from kr_core.toolkit import LogisticModel; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stdout.split() if name.startswith("kr_core.calibration.")}
+    assert loaded == {"kr_core.calibration.logistic", "kr_core.calibration.newton"}

@@ -47,3 +47,22 @@ def test_the_title_is_the_question_as_it_was_asked_or_the_topic_that_was_given(
     request = ResearchRequest(story_key="0-0", session_id="s", query=query)
     shown = output.answer(request, CompletedResearch(result(confidence="high")), tmp_path, tmp_path)
     assert shown.split("\n")[0] == f"# box 1 - {title}"
+
+
+@pytest.mark.req("A6", "R12")
+@pytest.mark.parametrize(
+    ("cited", "said"),
+    [
+        ((("pkg:npm/lid@9.0.0", "9.0.0"),), "1"),
+        ((("pkg:npm/lid@9.0.0", "9.0.0"), ("pkg:npm/box@1.2.0", "1.2.0")), "1.2.0"),
+        ((("https://docs.example/box", "1.1.0"),), "1.1.0"),
+    ],
+)
+def test_the_title_names_the_version_of_the_library_asked_about(tmp_path, cited, said):
+    """The version of a dependency that the answer cites is not the library's."""
+    query = ResearchQuery(framework="box", framework_version="1", topic="lids", tags=("a",), question="?")
+    request = ResearchRequest(story_key="0-0", session_id="s", query=query)
+    citations = tuple(QUOTE.model_copy(update={"url": url, "version": version}) for url, version in cited)
+    found = result(confidence="high", citations=citations)
+    shown = output.answer(request, CompletedResearch(found), tmp_path, tmp_path)
+    assert shown.startswith(f"# box {said} - lids\n")

@@ -92,6 +92,12 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
     [
         ("stor: x", "kr.yaml:1", "unknown key `stor`", "did you mean `store`?"),
         (
+            "sources: [installed_docs]",
+            "kr.yaml:1",
+            "unknown key `sources`",
+            "did you mean `knowledge_research.sources`?",
+        ),
+        (
             "knowledge_research:\n  max_call: 3",
             "kr.yaml:2",
             "unknown key `knowledge_research.max_call`",
@@ -104,9 +110,9 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
             "did you mean `parallel`? (keys: agent_timeout_action, agent_timeout_seconds, max_concurrent, parallel)",
         ),
         (
-            "\n\ncalibration: shadow",
+            "\n\nruntime: local",
             "kr.yaml:3",
-            "`calibration` is not in this version of KR yet",
+            "`runtime` is not in this version of KR yet",
             "remove it",
         ),
         (

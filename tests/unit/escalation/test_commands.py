@@ -302,3 +302,19 @@ def test_a_megabyte(text):
     began = time.process_time()
     read(f"{text}\n/kr confirm E7@2\n{text}")
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("/kr confrim E12@1", "E12"),
+        ("/kr correct e7", "E7"),
+        ("> quote\n/kr confirm E12", "E12"),
+        ("/kr confirm E99", None),
+        ("/kr confirm", None),
+    ],
+)
+def test_a_fault_has_the_case_that_its_line_names(text, about):
+    """A channel tells the person at the case that the reply names, not at any other."""
+    (fault,) = read(text).faults
+    assert fault.escalation_id == about

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kr_core.escalation.case import letter
 from kr_core.escalation.commands import read_replies
 from kr_core.escalation.render import for_terminal, shown
+from kr_core.escalation.sanitize import as_written
 from kr_core.model.questions import Answer, EscalationRequest, Question
 
 NASTY = st.sampled_from(
@@ -127,6 +128,15 @@ def test_on_a_terminal_what_was_written_stays_as_it_is(text):
         re.sub(r"\x1b\[[0-9;]*m", "", screen).replace("\N{BOX DRAWINGS LIGHT VERTICAL}", "").replace(">", "")
     )
     assert "".join(plain.replace("#", "").replace("*", "").split()) == "".join(
-        said.replace(">", "").replace("#", "").replace("*", "").split()
+        as_written(said).replace(">", "").replace("#", "").replace("*", "").split()
     )
     assert not re.search(r"\x1b(?!\[[0-9;]*m)", screen)
+
+
+@pytest.mark.req("H1")
+def test_on_a_terminal_a_command_can_be_copied():
+    """What `inbox show` prints of `npm install -g @scope/name` is what the agent wrote, with nothing unseen in it."""
+    command = "npm install -g @anthropic-ai/claude-code <b> &amp;"
+    text = case(answer=tentative(command))
+    assert command not in text
+    assert command in for_terminal(text, io.StringIO())

@@ -19,7 +19,7 @@ from kr_core.escalation.schedule import (
     reminders_due,
     timeout_due,
 )
-from kr_core.model.limits import Limits, Tier
+from kr_core.model.time_limits import EscalationTier, TimeLimits
 from kr_core.plugin import Notice
 
 pytestmark = pytest.mark.req("H6", "H7")
@@ -35,13 +35,13 @@ def durations(hours=HOURS):
 
 
 TIERS = st.builds(
-    Tier,
+    EscalationTier,
     after=durations(),
     escalations=st.lists(st.sampled_from(CHANNELS), max_size=2, unique=True).map(tuple),
     ask=st.lists(st.sampled_from(["ann", "bob"]), max_size=1).map(tuple),
 )
 LIMITS = st.builds(
-    Limits,
+    TimeLimits,
     timeout=st.none() | durations(),
     remind_every=st.none() | durations(),
     on_timeout=st.sampled_from(["block", "use_answer"]),
@@ -62,16 +62,16 @@ class World:
         self.asked = set()
         self.ended = ""
 
-    def open_to(self, sink, hour):
-        """A sink in no tier may show at once; one in tiers from the first of them on; who has shown goes on."""
-        afters = [int(tier.after / HOUR) for tier in self.limits.tiers if sink in tier.escalations]
-        return not afters or min(afters) <= hour - self.put or sink in self.seen
+    def open_to(self, channel, hour):
+        """A channel in no tier may show at once; one in tiers from the first of them on; who has shown goes on."""
+        afters = [int(tier.after / HOUR) for tier in self.limits.tiers if channel in tier.escalations]
+        return not afters or min(afters) <= hour - self.put or channel in self.seen
 
     def look(self, hour):
         """What has to happen in this hour: shown by whom, reminded or not, ended or not."""
         waited = hour - self.put
-        may = {sink for sink in CHANNELS if self.open_to(sink, hour)}
-        show = {sink for sink in may if self.seen.get(sink) != self.revision}
+        may = {channel for channel in CHANNELS if self.open_to(channel, hour)}
+        show = {channel for channel in may if self.seen.get(channel) != self.revision}
         newly = {
             number
             for number, tier in enumerate(sorted(self.limits.tiers, key=lambda tier: tier.after))
@@ -118,9 +118,9 @@ def test_whoever_looks_whenever_finds_what_the_model_says(limits, has_answer, st
         found = due(standing, limits, CHANNELS, now)
         show, remind, newly, end = world.look(hour)
         assert (set(found.show), found.remind, found.end) == (show, remind, end), (hour, care)
-        for sink in found.show:
-            care = care.with_channel(sink, Delivery(revision, "there", revision))
-            world.seen[sink] = revision
+        for channel in found.show:
+            care = care.with_channel(channel, Delivery(revision, "there", revision))
+            world.seen[channel] = revision
             world.first = hour if world.first is None else world.first
             care = care._replace(seen=care.seen or now)
         if found.remind:
@@ -149,15 +149,15 @@ def test_a_clock_that_was_set_back(limits, hours, reminded):
     assert (found.remind, found.end) == (False, "")
 
 
-def test_a_sink_is_not_left_alone_for_a_time_of_another_clock():
+def test_a_channel_is_not_left_alone_for_a_time_of_another_clock():
     """A pause that ends later than any pause is one of a clock that was set back since."""
     care = CaseActions().with_channel("board", Delivery(faults=1, again=START + dt.timedelta(days=400)))
-    assert due(CaseSchedule("E1", "open", 1, "", START, True, care), Limits(), ["board"], START).show == (
+    assert due(CaseSchedule("E1", "open", 1, "", START, True, care), TimeLimits(), ["board"], START).show == (
         "board",
     )
     care = CaseActions().with_channel("board", Delivery(faults=1, again=START + dt.timedelta(minutes=5)))
     found = due(
-        CaseSchedule("E1", "open", 1, "", START, True, care), Limits(remind_every=None), ["board"], START
+        CaseSchedule("E1", "open", 1, "", START, True, care), TimeLimits(remind_every=None), ["board"], START
     )
     assert (found.show, found.next) == ((), START + dt.timedelta(minutes=5))
 
@@ -172,7 +172,7 @@ def test_pauses():
 
 def test_while_an_agent_is_asked_again_nobody_is_timed_out():
     """A human has said something: that is no silence."""
-    limits = Limits(timeout="1h", on_timeout="use_answer")
+    limits = TimeLimits(timeout="1h", on_timeout="use_answer")
     care = CaseActions(pending=PendingRequest("ann", "More.", 1))
     found = due(CaseSchedule("E1", "notified", 1, "", START, True, care), limits, CHANNELS, START + 5 * HOUR)
     assert (found.end, found.ask_again) == ("", True)
@@ -189,11 +189,11 @@ def test_what_is_decided():
     care = CaseActions(decided=START).with_channel("board", Delivery(1, "there", 1, (notice,)))
     care = care.with_channel("wall", Delivery(1, "there", 2, (notice,)))
     standing = CaseSchedule("E1", "resolved", 2, "", START, True, care)
-    found = due(standing, Limits(), CHANNELS, START + HOUR)
+    found = due(standing, TimeLimits(), CHANNELS, START + HOUR)
     assert (found.show, found.say, found.settled) == (("wall",), ("board", "wall"), False)
-    late = due(standing, Limits(), CHANNELS, START + KEPT_OPEN)
+    late = due(standing, TimeLimits(), CHANNELS, START + KEPT_OPEN)
     assert (late.show, late.say, late.settled) == ((), (), True)
-    assert due(standing._replace(care=CaseActions(decided=START)), Limits(), CHANNELS, START).settled
+    assert due(standing._replace(care=CaseActions(decided=START)), TimeLimits(), CHANNELS, START).settled
 
 
 def test_owed_notices():
@@ -215,7 +215,7 @@ def waiting(care=NOTHING_DONE, revision=1, has_answer=True):
 
 def test_deliveries_wait_for_their_tier():
     """A channel of a later tier shows a case when the tier is reached; one that has shown it goes on."""
-    limits = Limits(tiers=(Tier(after="2h", escalations=("wall",)),))
+    limits = TimeLimits(tiers=(EscalationTier(after="2h", escalations=("wall",)),))
     found = deliveries_due(waiting(), limits, CHANNELS, START + HOUR)
     assert (found.show, found.say) == (("board", "hall"), ())
     assert deliveries_due(waiting(), limits, CHANNELS, START + 2 * HOUR).show == CHANNELS
@@ -225,7 +225,7 @@ def test_deliveries_wait_for_their_tier():
 
 def test_reminders_begin_when_a_case_was_seen():
     """Nobody is reminded of what no channel has shown, and the span is counted from the last reminder."""
-    limits = Limits(remind_every="2h")
+    limits = TimeLimits(remind_every="2h")
     assert not reminders_due(waiting(), limits, CHANNELS, START + 9 * HOUR).due
     seen = CaseActions(seen=START)
     assert not reminders_due(waiting(seen), limits, CHANNELS, START + HOUR).due
@@ -237,7 +237,10 @@ def test_reminders_begin_when_a_case_was_seen():
 
 def test_a_tier_reminds_those_whom_it_asks():
     """The last tier that was reached says whom; without a channel to say it nobody is reminded."""
-    limits = Limits(remind_every=None, tiers=(Tier(after="1h", ask=("ann",)), Tier(after="2h", ask=("bob",))))
+    limits = TimeLimits(
+        remind_every=None,
+        tiers=(EscalationTier(after="1h", ask=("ann",)), EscalationTier(after="2h", ask=("bob",))),
+    )
     found = reminders_due(waiting(), limits, CHANNELS, START + 2 * HOUR)
     assert (found.due, found.ask, found.tiers) == (True, ("bob",), 2)
     assert not reminders_due(waiting(), limits, (), START + 2 * HOUR).due
@@ -248,7 +251,7 @@ def test_a_tier_reminds_those_whom_it_asks():
 @pytest.mark.parametrize("has_answer", [True, False])
 def test_a_time_limit_is_either_noted_or_ends_the_case(on_timeout, has_answer):
     """It expires where the agent's answer is to be used and there is one; else it is noted once, and the case waits."""
-    limits = Limits(timeout="1h", on_timeout=on_timeout)
+    limits = TimeLimits(timeout="1h", on_timeout=on_timeout)
     case, now = waiting(has_answer=has_answer), START + HOUR
     uses = on_timeout == "use_answer" and has_answer
     assert (timeout_due(case, limits, now), expiry_due(case, limits, now)) == (not uses, uses)

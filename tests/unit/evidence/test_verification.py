@@ -43,6 +43,7 @@ def test_a_true_report_passes_and_its_notes_are_named(kept):
     report, evidence = kept
     assert verify(report, evidence) == []
     assert not_checked(report) == ["- Note: a: timeout"]
+    assert "## Code Examples\n\nThe code example is in the Summary.\n" in report
 
 
 @pytest.mark.req("R18")
@@ -56,6 +57,7 @@ def test_a_true_report_passes_and_its_notes_are_named(kept):
         ("## Summary\n", "## Summary\n\n### Never put\n"),
         ("## Summary\n", "## Never put\n\n## Summary\n"),
         ("## Summary\n", "## Summary\n\n## Never put\n"),
+        ("## Details\n", "## Details\n\nThe code example is in the Summary.\n"),
         ("# box - set the timeout", "# box - never set the timeout"),
         ("# box - set the timeout", "# lid - set the timeout"),
         ("**Confidence:** medium", "**Confidence:** high"),

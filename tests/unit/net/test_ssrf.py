@@ -41,6 +41,35 @@ def test_an_address_in_an_address_counts_as_itself(inner):
     assert not is_public(f"::{high}:{low}")
 
 
+@given(st.ip_addresses(v=4), st.sampled_from(["0", "200", "100", "300"]))
+def test_an_isatap_address_leads_to_the_one_in_it(inner, universal):
+    """Its last eight bytes are 00-00-5E-FE, with whatever flags, and the address of a machine within (RFC 5214, 6.1)."""
+    number = int(inner)
+    address = f"2606:4700:0:0:{universal}:5efe:{number >> 16:x}:{number & 0xFFFF:x}"
+    assert is_public(address) is is_public(str(inner))
+    assert not is_public(f"fe80::{universal}:5efe:{number >> 16:x}:{number & 0xFFFF:x}")
+
+
+@pytest.mark.parametrize(
+    "address", ["192.88.99.1", "192.88.99.255", "2002:c058:6301::1", "64:ff9b::c058:6301"]
+)
+def test_relays_of_6to4_are_not_public(address):
+    """Their anycast prefix leads to whatever machine nearby announces it (RFC 7526 takes it out of use)."""
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "192.0.2.1", "198.51.100.1", "203.0.113.255", "233.252.0.1", "2001:db8:ffff::1", "3fff::1",
+        "3fff:fff:ffff::1", "::ffff:203.0.113.1",
+    ],
+)  # fmt: skip
+def test_addresses_for_documentation_are_not_public(address):
+    """Nobody on the internet has one: what answers there is inside (RFC 5737, 6676, 3849 and 9637)."""
+    assert not is_public(address)
+
+
 def test_teredo_leads_to_its_client():
     """The last four bytes are the client's address, turned over."""
     assert not is_public("2001:0:102:304:0:0:80ff:fffe")  # 127.0.0.1

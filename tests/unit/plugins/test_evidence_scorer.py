@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kr_core.model import (
     Citation,
+    Claim,
     CodeExample,
     Draft,
     Finding,
@@ -73,7 +74,11 @@ def test_what_limits_the_level(case, most):
 def test_what_covers_little_and_is_not_named_is_low(coverage, level):
     """A parameter with an example that holds less than three tenths of the question is `low`, unless the question names it."""
     query = ResearchQuery(
-        framework="box", framework_version="1.2.0", topic="t", tags=("t",), question="How do I send a thing?"
+        framework="box",
+        framework_version="1.2.0",
+        topic="t",
+        tags=("t",),
+        question="Does put take many things?",
     )
     passage = Passage(
         text="t", url="u", lead="How many things fit.", kind="parameter", symbol="box.put", parameter="p",
@@ -81,7 +86,8 @@ def test_what_covers_little_and_is_not_named_is_low(coverage, level):
     )  # fmt: skip
     found = Finding(outcome=Outcome.ok, passages=(passage,), version="1.2.0")
     cited = Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=True, quote="q")
-    draft = Draft(citations=(cited,), summary_code=CODE, direct=True)
+    said = (Claim(text="It takes many things to put.", citations=(1,)),)
+    draft = Draft(summary=said, citations=(cited,), summary_code=CODE, direct=True, passages={1: passage})
     assert Evidence().score(query, [("s", found)], draft).level == level
 
 

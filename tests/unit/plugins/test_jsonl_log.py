@@ -23,7 +23,8 @@ TIME = datetime(2026, 2, 5, 10, tzinfo=UTC)
 def records(*numbers, journal="a", text=""):
     return [
         LogRecord(
-            n, Event(kind="report.kept", run="r1", id=f"{journal}{n}", time=TIME, data={"n": n, "text": text})
+            n,
+            Event(kind="keep.finished", run="r1", id=f"{journal}{n}", time=TIME, data={"n": n, "text": text}),
         )
         for n in numbers
     ]
@@ -51,7 +52,7 @@ def test_form(tmp_path):
         ("id", "a7"),
         ("time", "2026-02-05T10:00:00+00:00"),
         ("run", "r1"),
-        ("kind", "report.kept"),
+        ("kind", "keep.finished"),
         ("data", {"n": 7, "text": "虚拟\n\u2028"}),
     ]
     assert (folder / ".gitignore").read_text().startswith("*\n")

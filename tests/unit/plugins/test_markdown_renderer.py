@@ -140,6 +140,14 @@ def test_the_summary_is_printed_in_the_order_in_which_it_is_answered(code_after)
     )
 
 
+@pytest.mark.req("R12")
+def test_code_in_the_summary_is_pointed_to():
+    """The section for code does not say that there is none where the Summary shows one."""
+    draft = Draft(summary=(Claim(text="First [1]."),), summary_code=(CodeExample(code="x = 1", citation=1),))
+    report = rendered(FULL.model_copy(update={"draft": draft}))
+    assert "## Code Examples\n\nThe code example is in the Summary.\n" in report
+
+
 @pytest.mark.req("R12", "R9")
 def test_a_report_with_no_content_is_a_skeleton_that_says_so():
     assert (

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+from opentelemetry.semconv.attributes import error_attributes, http_attributes, server_attributes
 from support.collector import collecting
 
 from kr_core import ConfigError, Event, Pipeline, StorageError
@@ -33,9 +35,9 @@ EXCHANGE = [
     record("agent.request", at=1.2, agent="baron", method="POST", url="https://api.example/v1?key=k", sent=SECRET,
            status=529, received=3, seconds=0.5, error=""),
     record("answer.received", at=3.2, agent="baron", model="opus-5", content=SECRET, confidence=90, rationale=SECRET,
-           input_tokens=100, output_tokens=20, seconds=3.0, cost_usd=0.5, validated_by=None),
+           input_tokens=100, output_tokens=20, seconds=3.0, cost_usd=0.5, validated_by=None, finish_reason="stop"),
     record("answer.gated", at=3.3, accepted=True, confidence=90, threshold=80, reason=SECRET),
-    record("exchange.finished", at=3.4, status="accepted", agent="baron", confidence=90),
+    record("exchange.finished", at=3.4, status="accepted", agent="baron", confidence=90, seconds=3.4),
 ]  # fmt: skip
 
 
@@ -57,18 +59,63 @@ def spans(exporter):
 
 @pytest.mark.req("G2")
 def test_an_exchange_is_a_trace(spans):
-    """The question is the first span, all other entries are below it, in time and order."""
+    """The whole exchange is the first span and ends last; all other entries are below it, in time and order."""
     found = spans(*EXCHANGE)
     assert list(found) == [
-        "ask", "question.routed", "chat", "invoke_agent baron", "answer.gated", "exchange.finished",
+        "question.asked", "question.routed", "chat opus", "invoke_agent baron", "answer.gated", "ask",
     ]  # fmt: skip
     assert len({span.context.trace_id for span in found.values()}) == 1
-    root = found["ask"]
+    root, agent = found["ask"], found["invoke_agent baron"]
     assert root.parent is None
-    assert {span.parent.span_id for span in found.values() if span is not root} == {root.context.span_id}
+    below = {name: span.parent.span_id for name, span in found.items() if span is not root}
+    assert below.pop("chat opus") == agent.context.span_id, "the request is the agent's"
+    assert set(below.values()) == {root.context.span_id}
     assert root.attributes["kr.topic"] == "auth"
     assert root.attributes["gen_ai.conversation.id"] == "e1"
-    assert found["exchange.finished"].attributes["kr.status"] == "accepted"
+    assert root.attributes["kr.status"] == "accepted"
+
+
+@pytest.mark.req("G2")
+def test_the_root_span_lasts_as_long_as_the_exchange(exporter):
+    """From the question to its end, also where the log began after the question; each other span lies within it."""
+    OpenTelemetry(exporter).write(EXCHANGE)
+    *others, root = exporter.get_finished_spans()
+    assert (root.start_time, root.end_time) == (others[0].start_time, others[0].start_time + 3_400_000_000)
+    assert all(root.start_time <= span.start_time <= span.end_time <= root.end_time for span in others)
+    exporter.clear()
+    OpenTelemetry(exporter).write(EXCHANGE[-1:])
+    [again] = exporter.get_finished_spans()
+    assert (again.context, again.start_time, again.end_time) == (root.context, root.start_time, root.end_time)
+
+
+@pytest.mark.req("G2", "H1")
+def test_a_decision_that_comes_later_is_below_the_root_span(spans):
+    """The exchange ended when a human was asked; what they decide is a span of its own, and no second root."""
+    decided = record(
+        "exchange.finished", at=90.0, status="answered", agent="duc", confidence=90, seconds=None
+    )
+    found = spans(*EXCHANGE, decided)
+    assert found["exchange.finished"].parent.span_id == found["ask"].context.span_id
+
+
+@pytest.mark.req("G2", "G3")
+def test_a_request_is_below_its_agent_after_a_restart(exporter):
+    """A log that has not seen the agent begin sends the same parent; an agent that is asked twice has two spans."""
+    OpenTelemetry(exporter).write(EXCHANGE[:4])
+    OpenTelemetry(exporter).write(EXCHANGE[4:])
+    found = {span.name: span for span in exporter.get_finished_spans()}
+    assert found["chat opus"].parent.span_id == found["invoke_agent baron"].context.span_id
+    exporter.clear()
+    again = [
+        record(one.event.kind, name=f"again-{n}", **one.event.data) for n, one in enumerate(EXCHANGE[2:5])
+    ]
+    log = OpenTelemetry(exporter)
+    for _tries in range(2):  # the first time the answer of the collector was lost
+        log.write([*EXCHANGE[2:5], *again])
+    first, second = exporter.get_finished_spans()[:4], exporter.get_finished_spans()[4:]
+    assert [span.context.span_id for span in first] == [span.context.span_id for span in second]
+    assert [span.parent.span_id for span in first[::2]] == [span.context.span_id for span in first[1::2]]
+    assert len({span.context.span_id for span in first}) == 4
 
 
 @pytest.mark.req("G2")
@@ -84,13 +131,50 @@ def test_an_agent_in_the_genai_conventions(spans):
         "gen_ai.response.model": "opus-5",
         "gen_ai.usage.input_tokens": 100,
         "gen_ai.usage.output_tokens": 20,
+        "gen_ai.response.finish_reasons": ("stop",),
     }
     assert {key: agent.attributes[key] for key in told} == told
     assert agent.end_time - agent.start_time == 3_000_000_000
     assert agent.status.is_unset
-    chat = found["chat"].attributes
-    assert (chat["gen_ai.operation.name"], chat["server.address"]) == ("chat", "api.example")
+    chat = found["chat opus"].attributes
+    assert (chat["gen_ai.operation.name"], chat["gen_ai.request.model"]) == ("chat", "opus")
+    assert (chat["server.address"], chat["server.port"]) == ("api.example", 443)
     assert chat["http.response.status_code"] == 529
+
+
+@pytest.mark.req("G2")
+def test_the_names_are_those_of_the_conventions(spans):
+    """Each name in `gen_ai`, `server`, `error` and `http` stands in the official package."""
+    known = {
+        value
+        for module in (gen_ai_attributes, server_attributes, error_attributes, http_attributes)
+        for value in vars(module).values()
+        if isinstance(value, str)
+    }
+    failed = record("agent.failed", at=9.0, agent="duc", outcome="timeout", reason="", seconds=9)
+    sent = {name for span in spans(*EXCHANGE, failed, content=True).values() for name in span.attributes}
+    assert {name for name in sent if not name.startswith("kr.")} <= known
+
+
+@pytest.mark.req("G2")
+@pytest.mark.parametrize(
+    ("url", "sent", "name", "port"),
+    [
+        ("http://127.0.0.1:8080/v1", '{"model":"small-1","messages":[]}', "chat small-1", 8080),
+        ("http://api.example/v1", '{"messages":[]}', "chat", 80),
+        ("https://[::1]:x/", '["model"]', "chat", None),
+        ("https://api.example:99999/", '{"model":5', "chat", None),
+    ],
+)
+def test_a_request_tells_the_model_and_the_port(spans, url, sent, name, port):
+    """Where no model is configured for the agent, the request's own counts; a port that the address leaves out is the usual one."""
+    started = record("agent.started", agent="duc", plugin="ollama", model=None, timeout_seconds=60)
+    asked = record(
+        "agent.request", at=1.0, agent="duc", method="POST", url=url, sent=sent, status=200, seconds=0.5
+    )
+    chat = spans(started, asked)[name]
+    assert chat.attributes.get("server.port") == port
+    assert chat.attributes.get("gen_ai.request.model") == (name.partition(" ")[2] or None)
 
 
 @pytest.mark.req("G2")
@@ -107,8 +191,8 @@ def test_an_agent_that_failed(spans):
 @pytest.mark.req("G2")
 def test_a_follower_leads_back(spans):
     """The trace of an exchange that follows another has a link to that one's first span."""
-    OpenTelemetry(first := InMemorySpanExporter()).write([EXCHANGE[0]])
-    follower = spans(record("question.asked", exchange="e2", parent_id="e1"))["ask"]
+    OpenTelemetry(first := InMemorySpanExporter()).write([EXCHANGE[-1]])
+    follower = spans(record("exchange.finished", exchange="e2", parent_id="e1", seconds=1))["ask"]
     [one] = first.get_finished_spans()
     assert follower.context.trace_id != one.context.trace_id
     assert [(link.context.trace_id, link.context.span_id) for link in follower.links] == [
@@ -137,7 +221,7 @@ def test_texts_where_they_are_asked_for(spans):
     """With `content` the question and the answer are there, in the form of the conventions."""
     found = spans(*EXCHANGE, content=True)
     message = {"role": "user", "parts": [{"type": "text", "content": SECRET}]}
-    assert json.loads(found["ask"].attributes["gen_ai.input.messages"]) == [message]
+    assert json.loads(found["question.asked"].attributes["gen_ai.input.messages"]) == [message]
     [answer] = json.loads(found["invoke_agent baron"].attributes["gen_ai.output.messages"])
     assert answer == {**message, "role": "assistant"}
 
@@ -155,7 +239,19 @@ def test_all_else_is_left_out(spans):
 def test_whatever_stands_there(value):
     """Data of any kind is sent, so that one strange entry does not hold up all that come after it."""
     data = dict.fromkeys(
-        ("agent", "model", "seconds", "url", "topic", "confidence", "parent_id", "error"), value
+        (
+            "agent",
+            "model",
+            "seconds",
+            "url",
+            "sent",
+            "topic",
+            "confidence",
+            "parent_id",
+            "error",
+            "finish_reason",
+        ),
+        value,
     )
     kinds = (
         "question.asked",
@@ -163,12 +259,13 @@ def test_whatever_stands_there(value):
         "agent.request",
         "answer.received",
         "agent.failed",
+        "exchange.finished",
         "own.\udc80",
     )
     records = [record(kind, name=f"{number}", **data) for number, kind in enumerate(kinds)]
     with collecting() as collector:
         built(collector).write(records)
-        assert len(collector.spans()) == 5
+        assert len(collector.spans()) == 6
 
 
 def built(collector, **settings):
@@ -231,5 +328,6 @@ def test_an_exporter_that_fails():
 def test_agents_under_way_are_not_remembered_for_ever():
     """However many agents are started and never answer, few are remembered."""
     log = OpenTelemetry(InMemorySpanExporter())
-    log.write([record("agent.started", exchange=f"e{n}", agent="a") for n in range(3000)])
-    assert len(log._started) == 1000
+    for kind in ("agent.started", "question.asked"):
+        log.write([record(kind, exchange=f"e{n}", agent="a") for n in range(3000)])
+    assert len(log._agents) == len(log._asked) == 1000

@@ -38,7 +38,7 @@ def journal(folder):
     journal.close()
 
 
-def event(kind="report.kept", **values):
+def event(kind="keep.finished", **values):
     return Event(kind=kind, run="r1", **values)
 
 
@@ -174,7 +174,7 @@ class TestEvents:
         events = [
             event("run.started", time=datetime(2026, 2, 5, 10, tzinfo=UTC)),
             event("source.started", data={"source": "context7", "n": [1, 2.5, None, True]}),
-            event("report.kept", time=datetime(2026, 2, 5, 10, 0, 0, 123456, tzinfo=eastward)),
+            event("keep.finished", time=datetime(2026, 2, 5, 10, 0, 0, 123456, tzinfo=eastward)),
         ]
         journal.append(events[:2]).result()
         journal.append(events[2:]).result()
@@ -278,7 +278,7 @@ class TestEvents:
         program = (
             "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite.journal import SQLite\n"
             "journal = SQLite(pathlib.Path(sys.argv[1]))\n"
-            "for n in range(50): journal.append([Event('report.kept', 'r1', {'n': n})])\n"
+            "for n in range(50): journal.append([Event('keep.finished', 'r1', {'n': n})])\n"
         )
         subprocess.run([sys.executable, "-c", program, str(folder)], check=True)
         again = SQLite(folder)

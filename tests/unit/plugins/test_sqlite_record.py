@@ -452,4 +452,4 @@ def test_a_damaged_row_is_named(journal, folder):
     for look in (lambda: journal.document("escalation", "E8"), lambda: journal.documents("escalation")):
         with pytest.raises(StorageError, match="escalation E8 cannot be read"):
             look()
-    assert places(journal) == [("altered", "entry 2")]
+    assert places(journal) == [("altered", "entry 2"), ("altered", "table chain")]

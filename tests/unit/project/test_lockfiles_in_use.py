@@ -200,3 +200,22 @@ def test_a_project_that_is_not_a_member_has_none_of_the_versions_of_the_workspac
     name, version = ("idna", "3.4") if tool == "uv" else ("ms", "1.0.0")
     assert project("src").version_of(name)[0] == version
     assert project("own").version_of(name) is None
+
+
+def test_a_folder_that_package_json_names_is_a_dependency(project, tmp_path):
+    """It is listed by the name in `package.json` and by its own; a member of a workspace is not, and odd links do no harm."""
+    packages = {
+        "": {
+            "workspaces": ["packages/*"],
+            "dependencies": {"renamed": "file:./local", "own": "^1.0.0", "odd": "file:x", "gone": "file:y"},
+        },
+        "local": {"name": "local-lib", "version": "7.7.7"},
+        "packages/own": {"version": "1.0.0"},
+        "node_modules/renamed": {"resolved": "local", "link": True},
+        "node_modules/own": {"resolved": "packages/own", "link": True},
+        "node_modules/odd": {"resolved": ["x"], "link": True},
+        "node_modules/gone": {"resolved": "y", "link": True},
+    }
+    lay(tmp_path, {"package-lock.json": {"lockfileVersion": 3, "packages": packages}})
+    listed = {name: version for name, version, _where in project().versions()}
+    assert listed == {"renamed": "7.7.7", "local-lib": "7.7.7"}

@@ -451,3 +451,16 @@ def test_a_package_of_node_may_have_the_name_of_a_module_of_python(tmp_path, pro
     (tmp_path / "package.json").write_text('{"dependencies": {"uuid": "^9.0.0"}}')
     assert project().version_of("uuid") == ("^9.0.0", "package.json")
     assert project().version_of("json")[1] == "KR's own environment"
+
+
+@pytest.mark.req("Z8")
+def test_a_folder_that_an_environment_names_twice_is_told_once(project, make_environment, tmp_path):
+    """A `.pth` file may name a folder outside of the project in several ways."""
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    site = make_environment(tmp_path / ".venv")
+    (site / "x.pth").write_text(f"{outside}\n{outside}/../{outside.name}\n")
+    opened = project()
+    list(opened.versions())
+    (said,) = [one for one in opened.warnings if "imports from" in one]
+    assert said.count(outside.name) == 1

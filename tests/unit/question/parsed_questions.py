@@ -13,8 +13,15 @@ default | default+ dict.get+ | | What is the default of default in dict.get?
 default | pool_size+ create_engine+ | | What does pool_size default to in create_engine?
 default | `max_length`+ | | Which default has `max_length`?
 default | index+ to_csv+ | | is there a default for index in to_csv? what is the default of index in to_csv
+default | requests.get+ | | what happens if I don't pass a timeout to requests.get?
+default | io.open+ | | what happens if I do not give encoding in io.open
+meaning | shortest_path+ | | which exceptions does shortest_path raise?
 yes_no | json.loads+ NaN+ | | Does json.loads accept NaN?
 yes_no | httpx+ | | Does httpx follow redirects by default?
+default | click.confirm+ | | what prompt suffix does click.confirm use by default
+default | networkx+ pagerank+ | | what damping factor does networkx pagerank use by default
+how_to | | | how do I make all fields optional by default
+options | how+ | | which values can I pass for how in merge
 yes_no | Client+ | | Is Client thread safe?
 yes_no | httpx.Client+ | | is httpx.Client thread-safe
 yes_no | BaseModel+ | | Can BaseModel be frozen?

@@ -93,6 +93,8 @@ def test_none_leaves_the_value_as_it_is():
         ("raise KeyboardInterrupt", "KeyboardInterrupt"),
         ("return 'a report'", "kr_report_ready returned str; return a kr_core.plugin.Report, or None"),
         ("return [report]", "kr_report_ready returned list"),
+        ("return report.model_copy(update={'notes': None})", "whose `notes` are not a tuple of texts"),
+        ("return report.model_copy(update={'notes': (7,)})", "whose `notes` are not a tuple of texts"),
     ],
 )
 def test_one_that_fails_is_named_and_skipped(body, said):

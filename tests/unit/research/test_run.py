@@ -4,7 +4,7 @@ import pytest
 from support.projects import Bench, Given, found
 
 from kr_core import model
-from kr_core.research import run
+from kr_core.research import stages
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def bench(tmp_path):
 @pytest.mark.req("P1")
 def test_the_list_of_stages_is_that_of_the_events():
     """A run goes through the stages that its events name, in their order."""
-    assert tuple(stage.__name__ for stage in run.STAGES) == model.STAGES
+    assert tuple(stage.__name__ for stage in stages.STAGES) == model.STAGE_NAMES
 
 
 @pytest.mark.req("R4")

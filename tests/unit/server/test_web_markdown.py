@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.inbox_page import elements
 
-from kr_core.server.web.safe_html import links, to_html
+from kr_core.server.web.markdown_html import links, to_html
 
 pytestmark = pytest.mark.req("H8", "Z6")
 

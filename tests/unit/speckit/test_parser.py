@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.speckit.lines import lines_of
-from kr_core.speckit.parser import answers_in, questions_in
+from kr_core.speckit.parser import answers_in, questions_in, read
 
 SPEC = """\
 # Feature Specification: Sessions
@@ -134,6 +134,121 @@ PLAN = """\
 **Constraints**: under 200 ms [NEEDS CLARIFICATION: at which percentile?]
 """
 
+TEMPLATE = """\
+# Implementation Plan: [FEATURE]
+
+## Technical Context
+
+**Language/Version**: [e.g., Python 3.11, Swift 5.9, Rust 1.75 or NEEDS CLARIFICATION]
+
+**Primary Dependencies**: [e.g., FastAPI, UIKit, LLVM or NEEDS CLARIFICATION]
+
+**Storage**: [if applicable, e.g., PostgreSQL, CoreData, files or N/A]
+
+**Testing**: [e.g., pytest, XCTest, cargo test or NEEDS CLARIFICATION]
+
+**Target Platform**: [e.g., Linux server, iOS 15+, WASM or NEEDS CLARIFICATION]
+
+**Project Type**: [e.g., library/cli/web-service/mobile-app/compiler/desktop-app or NEEDS CLARIFICATION]
+
+**Performance Goals**: [domain-specific, e.g., 1000 req/s, 10k lines/sec, 60 fps or NEEDS CLARIFICATION]
+
+**Constraints**: [domain-specific, e.g., <200ms p95, <100MB memory, offline-capable or NEEDS CLARIFICATION]
+
+**Scale/Scope**: [domain-specific, e.g., 10k users, 1M LOC, 50 screens or NEEDS CLARIFICATION]
+
+## Constitution Check
+"""
+"""What specify-cli 1.2.3 writes into a new plan."""
+
+NEXT_YEAR = """\
+# Blueprint: Sessions
+
+## Engineering Context
+
+**Data Store**: {NEEDS DECISION}
+- **Runtime**: ⟨e.g. a server⟩
+**Budget**: TBD
+| Concern | Choice |
+|---------|--------|
+| Storage | NEEDS CLARIFICATION |
+| Cache | <fill in> |
+| Queue | Redis |
+
+Users sign in by {{NEEDS CLARIFICATION: which method?}} and stay for [NEEDS DECISION: how long?].
+Retention is NEEDS CLARIFICATION.
+**Link**: <https://example.org/a>
+**See**: [the page](https://example.org)
+- [ ] Nothing is TBD
+Resolve all NEEDS CLARIFICATION and any TBD. `[NEEDS DECISION]` is a mark.
+[NEEDS CLARIFICATION: ]
+"""
+
+
+@pytest.mark.req("Q15")
+def test_all_eight_open_fields_of_the_plan_template_are_asked():
+    """Each field of spec-kit's plan template that says NEEDS CLARIFICATION is a question, whatever its example begins with."""
+    asked = [one.text for one in questions_in(TEMPLATE)]
+    names = [text.partition(":")[0] for text in asked]
+    assert names == [
+        "Language/Version", "Primary Dependencies", "Testing", "Target Platform", "Project Type",
+        "Performance Goals", "Constraints", "Scale/Scope",
+    ]  # fmt: skip
+    assert asked[6] == (
+        "Constraints: what should it be? (domain-specific, e.g., <200ms p95, <100MB memory, offline-capable)"
+    )
+    assert [(one.line, one.text) for one in read(TEMPLATE).open_fields] == [
+        (9, "Storage: [if applicable, e.g., PostgreSQL, CoreData, files or N/A]")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "questions"),
+    [
+        (
+            "**Storage**: NEEDS CLARIFICATION, **Testing**: [NEEDS CLARIFICATION]",
+            ["Storage: what should it be?", "Testing: what should it be?"],
+        ),
+        (
+            "- Sessions last [NEEDS CLARIFICATION] and are kept [NEEDS CLARIFICATION]",
+            [
+                "What should replace the dots in: Sessions last ... and are kept (open)",
+                "What should replace the dots in: Sessions last (open) and are kept ...",
+            ],
+        ),
+        (
+            "- **FR-1**: via [NEEDS CLARIFICATION: which?] until [NEEDS CLARIFICATION]",
+            [
+                "which?",
+                "What should replace the dots in: FR-1: via [NEEDS CLARIFICATION: which?] until ...",
+            ],
+        ),
+        (
+            "**Files**: NEEDS CLARIFICATION for text, NEEDS CLARIFICATION for images",
+            [
+                "What should replace the dots in: Files: ... for text, (open) for images",
+                "What should replace the dots in: Files: (open) for text, ... for images",
+            ],
+        ),
+    ],
+)
+@pytest.mark.req("Q15")
+def test_a_second_bare_marker_of_a_line_is_asked_too(line, questions):
+    """A line asks as many questions as it has markers, each with a text of its own."""
+    assert [one.text for one in questions_in(f"# Plan\n\n{line}\n")] == questions
+    assert read(line).open_fields == []
+
+
+@pytest.mark.req("Q15")
+def test_what_looks_open_in_a_template_of_next_year_is_named():
+    """Other brackets, marks and forms than those of today are named with their lines; what only speaks of them is not."""
+    found = read(NEXT_YEAR)
+    assert found.asked == []
+    assert [one.line for one in found.open_fields] == [5, 6, 7, 10, 11, 14, 15, 20]
+    assert found.open_fields[0].text == "Data Store: {NEEDS DECISION}"
+    renamed = TEMPLATE.replace("Testing", "How it is tested").replace("[", "{").replace("]", "}")
+    assert len(questions_in(renamed)) == 8
+
 
 @pytest.mark.req("Q15")
 def test_markers():
@@ -148,7 +263,7 @@ def test_markers():
     assert "Feature Specification: Sessions" in method.context
     assert "Users stay signed in." in method.context
     assert "- **FR-006**: System MUST authenticate users via" in method.context
-    assert log.text == "What should stand for the dots in: FR-007: System MUST log ..."
+    assert log.text == "What should replace the dots in: FR-007: System MUST log ..."
     assert all(one.number is None and not one.options for one in (tabs, method, log))
 
 
@@ -240,10 +355,10 @@ def test_what_is_answered_in_the_file_is_not_asked():
 """
     text = SPEC.replace("\n## User Scenarios", answered + "## User Scenarios")
     assert list(answers_in(text).values()) == ["none [NEEDS CLARIFICATION: not even one?]", "OAuth"]
-    assert [one.text[:20] for one in questions_in(text)] == ["What should stand fo"]
+    assert [one.text[:20] for one in questions_in(text)] == ["What should replace "]
 
 
-@pytest.mark.parametrize("shape", [SPEC, SPECIFY, CLARIFY, OLDER, PLAN])
+@pytest.mark.parametrize("shape", [SPEC, SPECIFY, CLARIFY, OLDER, PLAN, TEMPLATE])
 @pytest.mark.parametrize(
     "change",
     [
@@ -262,7 +377,7 @@ def test_line_ends_marks_and_repetition_change_nothing(shape, change):
 @given(st.text(alphabet="#*|-[]Q1:?→ A\n\r`~<!->\ufeffNED CLARIFT", max_size=300))
 def test_any_text_is_read(text):
     """No text makes reading fail, and the lines are all of it."""
-    questions_in(text)
+    read(text)
     assert "".join(line.raw for line in lines_of(text)) == text
 
 

@@ -56,6 +56,27 @@ def test_a_line_that_is_too_long_is_passed_over_and_not_kept(monkeypatch):
     ]  # fmt: skip
 
 
+@pytest.mark.req("T2")
+def test_a_line_that_does_not_come_in_time_is_said_to_be_waited_for():
+    """None stands in its place, also while bytes come that end no line; what came of it is kept."""
+    inlet, end = os.pipe()
+    woken, wake = os.pipe()
+    patience = iter([0.001, 0, 0, None, None])
+    found = line_io.lines(inlet, woken, lambda: next(patience))
+    try:
+        assert next(found) is None
+        os.write(end, b"ha")
+        assert next(found) is None
+        os.write(end, b"l")
+        assert next(found) is None
+        os.write(end, b"f\n")
+        os.close(end)
+        assert list(found) == [b"half"]
+    finally:
+        for one in (inlet, woken, wake):
+            os.close(one)
+
+
 def test_woken_it_ends_though_nothing_comes():
     inlet, end = os.pipe()
     woken, wake = os.pipe()

@@ -33,7 +33,7 @@ def of_notice(case: CaseView, notice: Notice) -> dict[str, Any]:
     """The message that says something about a case."""
     people = f"{', '.join(notice.ask)}: " if notice.ask else ""
     message = _message(case, "notice", f"notice {notice.id}", f"{people}{notice.message}")
-    reply_to = notice.reply_to.rpartition(":")[0]  # without the line, which the sink has put there
+    reply_to = notice.reply_to.rpartition(":")[0]  # without the line, which the channel has put there
     return message | {"notice": {"kind": notice.kind, "reply_to": reply_to or None, "ask": list(notice.ask)}}
 
 

@@ -171,7 +171,7 @@ class GitHub:
             return PollResult()
         async with self._call(context) as call:
             reading = await (await self._reader(call, shown, context)).of(comment)
-        self._deliveries.take(headers)
+        self._deliveries.take(headers, comment)
         return PollResult(reading.replies)
 
     async def _reader(
@@ -180,7 +180,13 @@ class GitHub:
         places = IssueCases(shown, call.ledger, self._settings.repository)
         permissions = Permissions(call.client, self._settings, await call.poster.login())
         return CommentReader(
-            call.client, call.poster, call.ledger, permissions, places, lambda: context.deadline
+            call.client,
+            call.poster,
+            call.ledger,
+            permissions,
+            places,
+            lambda: context.deadline,
+            self._deliveries.told_of,
         )
 
     # -- parts -------------------------------------------------------------------------------------------
@@ -206,7 +212,7 @@ class GitHub:
             yield _GitHubCall(client, self._ledger, poster)
 
     def _fit(self, text: str) -> str:
-        """A text that may be posted: nothing in it acts, and the sink's own secrets are not in it."""
+        """A text that may be posted: nothing in it acts, and the channel's own secrets are not in it."""
         for secret in filter(None, (self._token, self._webhook_secret)):
             text = text.replace(secret, "***")
         return still(text)

@@ -211,6 +211,7 @@ class CommentReader:
         permissions: says who may answer.
         places: the cases.
         deadline: tells when the call ends, in the event loop's time.
+        told_of: whether a call told of a comment before, as it was then.
     """
 
     def __init__(
@@ -221,6 +222,7 @@ class CommentReader:
         permissions: Permissions,
         places: IssueCases,
         deadline: Callable[[], float],
+        told_of: Callable[[Comment], bool],
     ) -> None:
         self._client = client
         self._poster = poster
@@ -228,6 +230,7 @@ class CommentReader:
         self._permissions = permissions
         self._places = places
         self._deadline = deadline
+        self._told_of = told_of
         self._spare = 0.0
         self._told: set[tuple[str, str, str, str]] = set()
 
@@ -335,7 +338,9 @@ class CommentReader:
                 failed = RequestError(Outcome.timeout, "there was no time to read what was written")
                 break
             try:
-                reading = await self.of(comment, was_read=comment.created < begun or comment.id in ids)
+                was_told = comment.is_edited and self._told_of(comment)
+                was_read = was_told or comment.created < begun or comment.id in ids
+                reading = await self.of(comment, was_read=was_read)
             except RequestError as error:
                 failed = error
                 break

@@ -26,19 +26,21 @@ class Deliveries:
     """The calls that were taken; one that comes again tells nothing new."""
 
     def __init__(self) -> None:
-        self._taken: OrderedDict[str, None] = OrderedDict()
+        self._taken: OrderedDict[str, int] = OrderedDict()
 
     def has(self, headers: Mapping[str, str]) -> bool:
         """Whether a call was taken before."""
-        return headers.get("x-github-delivery", "") in self._taken
+        return headers.get("x-github-delivery") in self._taken
 
-    def take(self, headers: Mapping[str, str]) -> None:
-        """Note that a call was taken."""
-        delivery = headers.get("x-github-delivery", "")
-        if delivery:
-            self._taken[delivery] = None
+    def take(self, headers: Mapping[str, str], comment: Comment) -> None:
+        """Note that a call was taken, and the comment that it told of."""
+        self._taken[headers.get("x-github-delivery") or f"comment {comment.id}"] = comment.id
         if len(self._taken) > _MOST:
             self._taken.popitem(last=False)
+
+    def told_of(self, comment: Comment) -> bool:
+        """Whether a call that was taken told of a comment, as it was then."""
+        return comment.id in self._taken.values()
 
 
 def verified(headers: Mapping[str, str], body: bytes, secret: str, repository: str) -> Comment | None:

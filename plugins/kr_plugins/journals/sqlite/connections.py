@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOVE_ASIDE", "ConnectionPool", "use_write_ahead_log"]
 
-MOVE_ASIDE = "move it aside together with its -wal and -shm files; KR then starts a new one"
+MOVE_ASIDE = "move it aside together with its -wal, -shm and -head files; KR then starts a new one"
 _BUSY_SECONDS = 30.0
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
@@ -125,6 +125,8 @@ class ConnectionPool:
                 f"another process kept the journal locked for {_BUSY_SECONDS:.0f} s",
                 "end it and try again",
             )
+        elif "no such table" in str(error):  # it was there when the journal was opened
+            what, hint = "the journal lacks a table", f"restore it from a backup, or {MOVE_ASIDE}"
         elif code == sqlite3.SQLITE_FULL:
             what, hint = "the journal cannot be written", "make room on the disk"
         elif code == sqlite3.SQLITE_READONLY:

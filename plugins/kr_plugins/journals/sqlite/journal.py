@@ -9,14 +9,17 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import from_json
+
 from kr_core import Event, StorageError
 from kr_core.plugin import Document, LightAppender
 from kr_core.toolkit import make_state_folder
 from kr_plugins.journals import sqlite_append
-from kr_plugins.journals.sqlite import hash_chain, migrations
+from kr_plugins.journals.sqlite import hash_chain, migrations, record_head
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
 from kr_plugins.journals.sqlite.fair_lock import FairLock
 from kr_plugins.journals.sqlite.group_commit import GroupCommit
+from kr_plugins.journals.sqlite.record_head import RecordHead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,6 +76,7 @@ class SQLite:
         self._file = folder / "journal.sqlite"
         self._turns = FairLock(folder / "journal.turn")
         self._connections = ConnectionPool(self._file, self._link)
+        self._head = RecordHead(self._file)
         self._last = hash_chain.START
         """The hash of the last event that this process has written; right as long as no other writes."""
         self._groups: GroupCommit[_Row | _DocumentChange] = GroupCommit(self._commit)
@@ -80,6 +84,7 @@ class SQLite:
         try:
             with self._connections.one() as connection:
                 self._prepare(connection)
+                self._head.open(connection)
         except StorageError:
             self.close()
             raise
@@ -113,8 +118,10 @@ class SQLite:
         rows = [one for one in group if not isinstance(one, _DocumentChange)]
         if len(rows) == len(group):
             with self._turns.turn(), self._connections.one() as connection:
-                if _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows):
-                    return
+                number = _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows)
+            if number:
+                self._head.advance(number, self._last)
+                return
         with self._transaction() as connection:
             rows = []
             for one in group:
@@ -123,21 +130,23 @@ class SQLite:
                     rows += one.rows if one.made else []
                 else:
                     rows.append(one)
-            self._last = _insert(connection, rows)
+            self._last, number = _insert(connection, rows)
+        if number:
+            self._head.advance(number, self._last)
 
-    def _appended(self, connection: sqlite3.Connection, rows: Sequence[_Row]) -> bool:
-        """Append events if the last one is of this process; False where it is not, or one of them is there already."""
+    def _appended(self, connection: sqlite3.Connection, rows: Sequence[_Row]) -> int:
+        """Append events if the last one is of this process, and return the last number; 0 where it is not, or one is there already."""
         if len(rows) > _most(connection):
-            return False
+            return 0
         values, last = _linked(self._last, rows)
         try:
             done = connection.execute(_of_many(values, len(rows)) + _BEHIND, [*values, self._last])
         except sqlite3.IntegrityError:
-            return False
+            return 0
         if done.rowcount != len(rows):
-            return False
+            return 0
         self._last = last
-        return True
+        return int(done.lastrowid or 0)
 
     def read(self, after: int, limit: int) -> Sequence[tuple[int, Event]]:
         """Up to `limit` events with a number greater than `after`, in order.
@@ -164,11 +173,18 @@ class SQLite:
             f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}number > ? ORDER BY number LIMIT ?",  # noqa: S608  the clauses are this module's own
             (*values, after, limit),
         )
-        return [(row[0], self._event(*row)) for row in rows]
+        moment, decoded, made = datetime.fromisoformat, _decoded, Event._make
+        try:
+            return [
+                (number, made((kind, run, decoded(data), key, moment(at))))
+                for number, key, at, run, kind, data in rows
+            ]
+        except (ValueError, TypeError):  # the one that cannot be read is named
+            return [(row[0], self._event(*row)) for row in rows]
 
     def _event(self, number: int, key: str, at: str, run: str, kind: str, data: str) -> Event:
         try:
-            return Event(id=key, time=datetime.fromisoformat(at), run=run, kind=kind, data=json.loads(data))
+            return Event(kind, run, _decoded(data), key, datetime.fromisoformat(at))
         except (ValueError, TypeError) as error:
             raise self._damaged(f"entry {number} of the record", error) from None
 
@@ -184,11 +200,12 @@ class SQLite:
         return LightAppender(sqlite_append.__name__, str(self._file))
 
     def verify(self) -> Sequence[Issue]:
-        """What is wrong with the record: entries that were altered, added, moved or taken out, also at its end.
+        """What is wrong: entries that were altered, added, moved or taken out, also at the end, and rows missing elsewhere.
 
         Raises:
             StorageError: the journal cannot be read.
         """
+        head = self._head.read()
         with self._connections.one() as connection, _snapshot(connection):
             begun = connection.execute("SELECT dense_after FROM chain").fetchone()
             dense_after = int(begun[0]) if begun else 0
@@ -199,17 +216,23 @@ class SQLite:
             rows = connection.execute(
                 "SELECT number, id, time, run, kind, data, feature, hash FROM events ORDER BY number"
             )
-            return hash_chain.flaws(rows, last=int(last[0] or 0), dense_after=dense_after)
+            given = int(last[0] or 0)
+            found = hash_chain.flaws(rows, last=given, dense_after=dense_after)
+            found += record_head.entry_flaws(connection, head, given)
+            return [*found, *record_head.table_flaws(connection, head.totals)]
 
     # -- documents ---------------------------------------------------------------------------------------
 
     def number(self, kind: str) -> int:
-        """The next number of a kind, from 1; durable on return."""
-        with self._transaction() as connection:
+        """The next number of a kind, from 1, and above the number of its documents; durable on return.
+
+        A counter that was lost or set back goes on behind the documents that were numbered by it.
+        """
+        with self._counted() as connection:
             connection.execute(
-                "INSERT INTO counters (kind, number) VALUES (?, 1)"
-                " ON CONFLICT (kind) DO UPDATE SET number = number + 1",
-                (kind,),
+                "INSERT INTO counters (kind, number) VALUES (?, 1 + (SELECT count(*) FROM documents WHERE kind = ?))"
+                " ON CONFLICT (kind) DO UPDATE SET number = max(number + 1, excluded.number)",
+                (kind, kind),
             )
             return int(
                 connection.execute("SELECT number FROM counters WHERE kind = ?", (kind,)).fetchone()[0]
@@ -267,7 +290,7 @@ class SQLite:
 
     def advance(self, log: str, number: int) -> None:
         """Note that the log has everything up to this event; a cursor never goes back."""
-        with self._transaction() as connection:
+        with self._counted() as connection:
             connection.execute(
                 "INSERT INTO cursors (log, number) VALUES (?, ?)"
                 " ON CONFLICT (log) DO UPDATE SET number = max(number, excluded.number)",
@@ -288,16 +311,16 @@ class SQLite:
             StorageError: it could not be kept, or JSON has no form for it.
         """
         text = _as_json(result, f"the result of step {key!r}")
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO steps (run, key, result) VALUES (?, ?, ?)", (run, key, text)
-            )
+        insert = "INSERT OR IGNORE INTO steps (run, key, result) VALUES (?, ?, ?)"
+        with self._counted() as connection:
+            if connection.execute(insert, (run, key, text)).rowcount:
+                record_head.count(connection, record_head.STEPS)
 
     # -- budgets -----------------------------------------------------------------------------------------
 
     def spend(self, session_id: str, story_key: str, grant: str, limit: int) -> bool:
         """Take one call of the story's budget; a grant that was given before is True again, and costs nothing."""
-        with self._transaction() as connection:
+        with self._counted() as connection:
             if connection.execute("SELECT 1 FROM grants WHERE grant_id = ?", (grant,)).fetchone():
                 return True
             if _spent(connection, session_id, story_key) >= limit:
@@ -306,12 +329,14 @@ class SQLite:
                 "INSERT INTO grants (grant_id, session, story) VALUES (?, ?, ?)",
                 (grant, session_id, story_key),
             )
+            record_head.count(connection, record_head.GRANTS)
             return True
 
     def refund(self, grant: str) -> None:
         """Give back a call that was never sent; an unknown grant is no error."""
-        with self._transaction() as connection:
-            connection.execute("DELETE FROM grants WHERE grant_id = ?", (grant,))
+        with self._counted() as connection:
+            if connection.execute("DELETE FROM grants WHERE grant_id = ?", (grant,)).rowcount:
+                record_head.count_refund(connection)
 
     def spent(self, session_id: str, story_key: str) -> int:
         """The number of calls that the story took in this session."""
@@ -336,6 +361,14 @@ class SQLite:
         with self._turns.turn(), self._connections.one() as connection, _immediate(connection):
             yield connection
 
+    @contextmanager
+    def _counted(self) -> Iterator[sqlite3.Connection]:
+        """A transaction after which the head of the record has the new totals."""
+        with self._turns.turn(), self._connections.one() as connection:
+            with _immediate(connection):
+                yield connection
+            self._head.keep_totals(connection)
+
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[Any]:
         with self._connections.one() as connection:
             return connection.execute(query, values).fetchall()
@@ -356,7 +389,9 @@ class SQLite:
             raise StorageError(
                 f"the journal {found}",
                 where=str(self._file),
-                hint=f"if you added it yourself, take it out; else {MOVE_ASIDE}",
+                hint=f"restore it from a backup, or {MOVE_ASIDE}"
+                if found.startswith("lacks")
+                else f"if you added it yourself, take it out; else {MOVE_ASIDE}",
             )
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -392,17 +427,16 @@ def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _append(connection: sqlite3.Connection, row: _Row) -> bool:
-    """Append an event; False where its id is there already."""
+def _append(connection: sqlite3.Connection, row: _Row) -> int:
+    """Append an event and return its number; 0 where its id is there already."""
     try:
-        connection.execute(_APPEND_ONE, (*row, *row[:5]))
+        return int(connection.execute(_APPEND_ONE, (*row, *row[:5])).lastrowid or 0)
     except sqlite3.IntegrityError:
-        return False
-    return True
+        return 0
 
 
-def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> bytes:
-    """Append events, but those whose ids are there already, and return the hash of the last one."""
+def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> tuple[bytes, int]:
+    """Append events, but those whose ids are there already, and return the hash and the number of the last one; 0 where none is new."""
     last = connection.execute(sqlite_append.LAST_HASH).fetchone()
     before: bytes = last[0] if last else hash_chain.START
     connection.execute("SAVEPOINT rows")
@@ -415,13 +449,13 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> bytes:
         return _put(connection, before, [row for name, row in reversed(ids.items()) if name not in known])
 
 
-def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[_Row]) -> bytes:
-    most = _most(connection)
+def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[_Row]) -> tuple[bytes, int]:
+    most, number = _most(connection), 0
     for first in range(0, len(rows), most):
         part = rows[first : first + most]
         values, before = _linked(before, part)
-        connection.execute(_of_many(values, len(part)), values)
-    return before
+        number = int(connection.execute(_of_many(values, len(part)), values).lastrowid or 0)
+    return before, number
 
 
 def _of_many(values: list[Any], rows: int) -> str:
@@ -458,6 +492,8 @@ def _change(connection: sqlite3.Connection, document: Document, data: str) -> bo
             " ON CONFLICT (kind, key) DO NOTHING",
             (kind, key, status, data),
         )
+        if made.rowcount == 1:
+            record_head.count(connection, record_head.DOCUMENTS)
     else:
         made = connection.execute(
             "UPDATE documents SET status = ?, version = ?, data = ? WHERE kind = ? AND key = ? AND version = ?",
@@ -486,6 +522,14 @@ def _ended(error: StorageError | None = None) -> Future[None]:
 def _spent(connection: sqlite3.Connection, session_id: str, story_key: str) -> int:
     query = "SELECT count(*) FROM grants WHERE session = ? AND story = ?"
     return int(connection.execute(query, (session_id, story_key)).fetchone()[0])
+
+
+def _decoded(text: str) -> Any:
+    """A JSON value; a lone surrogate, which Python's own reader alone knows, takes it twice as long."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(text)
 
 
 def _row(event: Event) -> _Row:

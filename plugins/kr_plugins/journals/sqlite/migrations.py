@@ -17,7 +17,7 @@ __all__ = ["VERSION", "bring_up_to_date", "stranger"]
 
 _MANY = 2000
 """Rows that are in memory at a time while a whole file is read."""
-_EVENTS = """
+_RECORD = """
 CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT,  -- AUTOINCREMENT: a number is never given twice
     id TEXT NOT NULL UNIQUE,
@@ -41,6 +41,9 @@ CREATE TABLE chain (
     dense_after INTEGER NOT NULL               -- form 1 left numbers out; after this one, none is
 );
 """
+"""The events with their chain, documents and counters. Who changes this or `_SCHEMA` raises `VERSION`, and changes
+`SCHEMA_DIGEST` in `sqlite_append.py` with it.
+"""
 _SCHEMA = """
 CREATE TABLE steps (
     run TEXT NOT NULL, key TEXT NOT NULL, result TEXT NOT NULL, PRIMARY KEY (run, key)
@@ -51,6 +54,7 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_story ON grants (session, story);
 CREATE TABLE cursors (log TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
+"""What every form has: steps, grants of budgets, cursors of logs."""
 _EVENTS_1 = """
 CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,7 +65,7 @@ CREATE TABLE events (
     data TEXT NOT NULL
 );
 """
-"""In form 1."""
+"""The events in form 1."""
 _IN_SCHEMA = "SELECT type, name, sql FROM sqlite_master LIMIT 100"
 """More than that are never KR's."""
 _MADE = re.compile(r"\s*CREATE (TABLE|INDEX) (\w+)")
@@ -82,7 +86,8 @@ def stranger(connection: sqlite3.Connection, version: int) -> str:
     for kind, name, sql in found:
         if known.get(name) != (kind, _plain(sql)):
             return f"has the {kind} {str(name)[:100]!r}, which KR has not made"
-    return "" if len(found) == len(known) else "lacks a table or an index of KR's"
+    missing = [f"the {known[name][0]} `{name}`" for name in known if name not in {row[1] for row in found}]
+    return f"lacks {', '.join(missing)}" if missing else ""
 
 
 @cache
@@ -91,7 +96,7 @@ def _known(version: int) -> dict[str, tuple[str, str]]:
     if not version:
         return {}
     known = {"sqlite_sequence": ("table", "CREATE TABLE sqlite_sequence(name,seq)")}
-    for statement in ((_EVENTS_1 if version == 1 else _EVENTS) + _SCHEMA).split(";\n"):
+    for statement in ((_EVENTS_1 if version == 1 else _RECORD) + _SCHEMA).split(";\n"):
         if made := _MADE.match(statement):
             known[made[2]] = (made[1].lower(), _plain(statement))
             if "UNIQUE" in statement:  # of which SQLite makes an index
@@ -107,7 +112,7 @@ def _plain(sql: str | None) -> str:
 def bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
     """Make what a file of a form lacks, within the caller's transaction."""
     if version == 0:
-        _make(connection, _EVENTS + _SCHEMA)
+        _make(connection, _RECORD + _SCHEMA)
         connection.execute("INSERT INTO chain (dense_after) VALUES (0)")
     elif version == 1:
         _chain_form_1(connection)
@@ -122,7 +127,7 @@ def _make(connection: sqlite3.Connection, schema: str) -> None:
 def _chain_form_1(connection: sqlite3.Connection) -> None:
     """Copy the events of a file of form 1, which had no hashes; who still has it open as such can write no more."""
     connection.execute("ALTER TABLE events RENAME TO unchained")
-    _make(connection, _EVENTS)
+    _make(connection, _RECORD)
     number, before = 0, hash_chain.START
     insert = "INSERT INTO events (number, id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     select = (

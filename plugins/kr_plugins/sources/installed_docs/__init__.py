@@ -14,30 +14,40 @@ the user's cache folder, and searches there.
 - Built documentation: HTML pages beside an `objects.inv` of Sphinx, among the files of an installed distribution or below
   the `folders` of the settings (Debian's `python3-doc` and the like). Pages for another major version are left out.
 - The project's own README and `docs`.
+- Limits: KR reads a package in at most 20 s of processor time and 6 s more for each MB, 60 s in all. A file that takes
+  too long is left out, and the answer says so.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core.plugin import Finding, Outcome, Provider
 from kr_core.toolkit import LocalProject
+from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
-from kr_plugins.sources.installed_docs.package_index import Cancelled, open_index
+from kr_plugins.sources.installed_docs.package_index import open_index
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext
-    from kr_plugins.sources.installed_docs.index_answer import IndexAnswer
     from kr_plugins.sources.installed_docs.material import LocatedMaterial
+
+
+_DEPENDENCIES_SECONDS = 20.0
+"""Of processor time that reading dependencies may take before KR begins no other one."""
 
 
 class InstalledDocsSettings(kr_core.Settings):
@@ -55,13 +65,20 @@ class InstalledDocs:
     Args:
         cache_folder: where KR stores the indexes.
         folders: where built documentation is looked for.
+        budget: makes what reading one package may cost, from whether the consultation was given up.
     """
 
     external = False
     timeout_seconds = 120.0
 
-    def __init__(self, cache_folder: Path, folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        cache_folder: Path,
+        folders: Sequence[Path] = (),
+        budget: Callable[[Callable[[], bool]], ReadingBudget] = ReadingBudget,
+    ) -> None:
         self._cache_folder = cache_folder
+        self._budget = budget
         self._folders = tuple(folders)
 
     def knows(self, query: ResearchQuery, project: Project) -> bool:
@@ -90,21 +107,35 @@ class InstalledDocs:
             context.emit("index.progress", {"package": found.material.label, "done": done, "total": total})
 
         def asked(located: LocatedMaterial, names: Sequence[str] = ()) -> tuple[IndexAnswer, list[str]]:
-            index, notes = open_index(self._cache_folder, located.material, progress, given_up.is_set)
+            modules, searched = located.modules_in(query.question), (*located.names, *names)
+            notes: list[str] = []
             try:
-                modules = located.modules_in(query.question)
-                found_in = answer(
-                    index, query.question, (*located.names, *names), located.origin, modules, query.names
-                )
-                return found_in, notes
-            finally:
-                index.close()
+                with self._budget(given_up.is_set) as budget:
+                    index, notes = open_index(self._cache_folder, located.material, progress, budget)
+                    with closing(index):
+                        search = partial(
+                            answer, index, query.question, searched, located.origin, modules, query.names
+                        )
+                        return budget.portion(search), notes
+            except BudgetSpent:
+                costly = f"{located.material.label}: the search takes more processor time than it may; ask in fewer words"
+                return IndexAnswer((), (), ()), [costly, *notes]
+
+        def of_dependencies() -> Iterator[IndexAnswer]:
+            began = thread_time()
+            for one in found.dependencies():
+                if thread_time() - began > _DEPENDENCIES_SECONDS:
+                    notes.insert(
+                        0,
+                        f"{found.material.label}: left out some of its dependencies: they take too long to read",
+                    )
+                    return
+                yield asked(one, found.names)[0]
 
         try:
             answered, notes = asked(found)
             if not is_answered(answered, hands_on=isinstance(found.material, NodeMaterial)):
-                others = (asked(one, found.names)[0] for one in found.dependencies())
-                answered = merge(answered, others, query.framework)
+                answered = merge(answered, of_dependencies(), query.framework)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core import Passage
-    from kr_plugins.sources.installed_docs.index_answer import IndexAnswer
+    from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 
 _WEIGHT = 0.7
 """What a dependency's passage counts beside one of the library itself."""
 _LEAST = _WEIGHT * COVERED
 """A passage that does not answer by itself is left out: any package has its words."""
+_OWN_FIRST = 0.6
+"""The library's own best comes first if it says so much of what a dependency's best says."""
 _MOST_LOOKED_AT = 8
 _MOST = 3
 """Passages of dependencies that are shown."""
@@ -55,8 +57,7 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
         others: what its dependencies say.
         framework: the name of the library.
     """
-    pinned = [passage for passage in own.passages if passage.pinned]
-    pinned = [passage for passage in pinned if _refers(passage)] or pinned
+    pinned = _asked_about(own)
     told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found = [each for answered in others for each in _telling(answered, told, best, framework)]
@@ -66,12 +67,19 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
     used = [answered for _passage, answered in found]
     added = [passage for passage, _answered in found]
     said = "\n".join(f"{passage.title}\n{passage.text}" for passage in added)
+    kept = pinned or [one for one in own.passages[:1] if one.coverage >= _OWN_FIRST * added[0].coverage]
     return own._replace(
         unresolved=tuple(name for name in own.unresolved if name.name not in said),
-        passages=(*pinned, *added, *(one for one in own.passages if one not in pinned)),
+        passages=(*kept, *added, *(one for one in own.passages if one not in kept)),
         support=(*used[0].support, *own.support),
         missing=_in_all([own.missing, *(one.missing for one in used)]),
     )
+
+
+def _asked_about(own: IndexAnswer) -> list[Passage]:
+    """What the question names; of that what refers to another package, where anything does."""
+    pinned = [passage for passage in own.passages if passage.pinned]
+    return [passage for passage in pinned if _refers(passage)] or pinned
 
 
 def _telling(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from kr_core import Passage
 from kr_core.plugin import UnresolvedName
 from kr_core.toolkit import (
     ABOUT,
@@ -26,13 +25,22 @@ from kr_core.toolkit import (
     telling_parameters,
     words,
 )
-from kr_plugins.sources.installed_docs.parameters import with_site
+from kr_plugins.sources.installed_docs.asked_parameters import about_parameters
+from kr_plugins.sources.installed_docs.cited_passages import (
+    IndexAnswer,
+    passage_at_site,
+    passage_of,
+    passage_or_site,
+)
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
+from kr_plugins.sources.installed_docs.relatives import with_relatives
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from kr_core import Passage
     from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Resolved
+    from kr_plugins.sources.installed_docs.cited_passages import Origin
 
 _SHOWN = 8
 _BY_WORDS_ALONE = "pkg:npm/"
@@ -40,6 +48,7 @@ _BY_WORDS_ALONE = "pkg:npm/"
 _SHORT = 400
 """A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
 _PINNED = 4
+_MOST_PARTS = 3
 _MOST_PROPOSED = 20
 _MENTIONED = 2.5
 """What a parameter counts more that is named beside what takes it."""
@@ -58,12 +67,14 @@ _SPELLED = re.compile(
 )
 """The names that a message spells out: between back-ticks, as a key, with an underscore or inner capital."""
 _MOST_NAMED = 3
-_POINTER = re.compile(r"\]\[([\w.]{3,200})\]|:\w{1,20}:`[~!]?([\w.]{3,200})`")
-"""Where the documentation of a parameter sends its reader, in Markdown and in reStructuredText."""
-_MOST_POINTERS = 5
 _RAISED = 1.5
 """What an error counts more in a question about one."""
 _FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout|Expired|Exit|NotFound)$")
+_RAISES = re.compile(r"Raises?\b.*\b\w*(?:Error|Exception|Warning)\b")
+_SAYS_LITTLE = 100
+"""Characters of a documentation that says only that something is raised."""
+_MOST_CONDITIONS = 2
+_MOST_SAID = 2
 _OF_KIND = {
     "default": frozenset({"default", "valu"}),
     "meaning": frozenset({"mean", "purpos", "explain"}),
@@ -72,27 +83,10 @@ _OF_KIND = {
 }
 """Stems of the words that ask for a kind of answer, and say nothing of its subject."""
 _PYTHON_VERSION = re.compile(r"(?i)\bpython\s?(?:version\s)?v?(\d[\d.]*)")
+_FORMER = re.compile(r"\b(?:v1|_?legacy|_?compat|_?deprecated)\b", re.IGNORECASE)
+"""What a question says that may name a module for former versions."""
 _EXPLAINED = 3
 """Types, defaults and code are looked up for so many of the first passages."""
-
-
-class Origin(NamedTuple):
-    """Where an index's passages come from."""
-
-    url: str
-    version: str | None
-    official: bool = True
-
-
-class IndexAnswer(NamedTuple):
-    """What the index says to a question."""
-
-    passages: tuple[Passage, ...]
-    support: tuple[Passage, ...]
-    missing: tuple[str, ...]
-    """Words of the question that no passage holds in any form."""
-    unresolved: tuple[UnresolvedName, ...] = ()
-    """Names that clearly belong to the library and that it does not have."""
 
 
 def answer(
@@ -125,56 +119,78 @@ def answer(
         Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName)
     ]
     pins += _called(index, named, parsed)
-    near = frozenset(one.entry.name for one in named.context)
-    by_meaning = not pins and not near and not origin.url.startswith(_BY_WORDS_ALONE)
-    focus = Focus(modules, pins, near, versions, by_meaning=by_meaning)
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
-    terms = question_terms(index, question if is_short else parsed.asking, without=names, versions=versions)
+    asked = question if is_short else parsed.asking
+    focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
+    terms = question_terms(index, asked, without=names, versions=versions)
     ranked = rank(index, terms, _SHOWN, focus=focus)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = _marked(shown, ranked, focus, {one.name for one in offered})
-    support = [
-        passage
-        for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
-        for passage in _explain(index, found, passage, origin, terms)
-    ]
     unresolved = {one.name: one for one in (*named.unresolved, *offered) if isinstance(one, UnresolvedName)}
     answered = IndexAnswer(
         tuple(shown),
-        tuple({passage.title: passage for passage in support}.values()),
+        _support(index, ranked, shown, terms, origin),
         missing,
         tuple(unresolved.values()),
     )
-    return _with_messages(index, parsed, _pointed_at(index, parsed, answered, names, origin), names, origin)
+    answered = about_parameters(index, parsed, answered, names, origin, terms)
+    answered = answered._replace(passages=answered.passages[:_SHOWN])
+    answered = with_relatives(index, parsed, answered, terms, origin)
+    answered = _by_asked_names(index, answered, named)
+    return _with_messages(index, parsed, answered, names, origin)
 
 
-def _pointed_at(
-    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, names: Sequence[str], origin: Origin
-) -> IndexAnswer:
-    """The answer with what its first parameter points to before it: "see `ConfigDict.extra`", if only the parameter was asked for."""
-    first = next(iter(answered.passages), None)
-    if first is None or not first.parameter or not first.symbol:
+def _focus(
+    modules: Sequence[str], pins: Sequence[Pin], named: Resolution, parsed: ParsedQuestion, origin: Origin
+) -> Focus:
+    """Where the question looks; if it names nothing, its meaning counts too."""
+    near = frozenset(one.entry.name for one in named.context)
+    by_meaning = not pins and not near and not origin.url.startswith(_BY_WORDS_ALONE)
+    parts = parsed.parts[:_MOST_PARTS] if parsed.kind == "how_to" else ()
+    former = frozenset(word.lower() for word in _FORMER.findall(parsed.text))
+    return Focus(modules, pins, near, parts=parts, by_meaning=by_meaning, former=former)
+
+
+def _by_asked_names(index: PassageIndex, answered: IndexAnswer, named: Resolution) -> IndexAnswer:
+    """The answer in which a member that a class takes over bears the name that the question gives it: `DataFrame.to_csv`."""
+    wanted = {one.entry.name for one in (*named.subjects, *named.context) if "." in one.identifier.name}
+    renamed: dict[str, str] = {}
+    for symbol in {one.symbol for one in answered.passages if one.pinned and one.symbol}:
+        for hit in index.by_symbol(symbol)[:1] if symbol not in wanted else ():
+            aliases = hit.passage.data.get("aliases", ())
+            same = [name for name in aliases if name in wanted]
+            module = hit.passage.locator.partition(":")[0].removesuffix(".py").replace("/", ".")
+            defined = [name for name in aliases if name.startswith(f"{module}.")]
+            same = [name for name in same if name.count(".") <= symbol.count(".")]
+            if len(same) == 1 and _is_of_other(symbol, same[0], defined):
+                renamed[symbol] = same[0]
+    if not renamed:
         return answered
-    asked = parsed.text.casefold()
-    if any(part.casefold() in asked for part in first.symbol.split(".")[1:]):
-        return answered
-    for markdown, role in _POINTER.findall(first.text)[:_MOST_POINTERS]:
-        pointer = markdown or role
-        name = pointer.partition(".")[2] if pointer.startswith("_") else pointer
-        if not name.endswith(f".{first.parameter}"):
-            continue
-        meant = look_up(index, name.lstrip("."), names)
-        if meant is None or isinstance(meant, UnresolvedName):
-            continue
-        for hit in index.get([meant.passage]):
-            passage = _plain_or_site(hit.passage, origin).model_copy(
-                update={"coverage": first.coverage, "covered": first.covered, "pinned": first.pinned}
-            )
-            if passage.title != first.title:
-                rest = [one for one in answered.passages if one.title != passage.title]
-                return answered._replace(passages=(passage, *rest)[:_SHOWN])
-    return answered
+    return answered._replace(
+        passages=tuple(_under(one, renamed) for one in answered.passages),
+        support=tuple(_under(one, renamed) for one in answered.support),
+    )
+
+
+def _is_of_other(symbol: str, asked: str, defined: Iterable[str]) -> bool:
+    """Whether two names of a member are those of two classes that take it over from a third, which is not public."""
+    owners = [name.split(".")[-2:-1] for name in (symbol, asked)]
+    last = symbol.rpartition(".")[2]
+    return asked.rpartition(".")[2] == last and any(
+        name.rpartition(".")[2] == last and name.split(".")[-2:-1] not in owners for name in defined
+    )
+
+
+def _under(passage: Passage, renamed: Mapping[str, str]) -> Passage:
+    """A passage under the new name of its symbol; the old one is an alias."""
+    old = passage.symbol or ""
+    new = renamed.get(old)
+    if new is None:
+        return passage
+    aliases = tuple(old if name == new else name for name in passage.aliases)
+    title = new + passage.title.removeprefix(old) if passage.title.startswith(old) else passage.title
+    return passage.model_copy(update={"symbol": new, "title": title, "aliases": aliases})
 
 
 def _with_messages(
@@ -186,7 +202,7 @@ def _with_messages(
         return answered
     exact = found[0].exact
     said = [
-        _plain(one.passage, origin).model_copy(
+        passage_of(one.passage, origin).model_copy(
             update={"coverage": 1.0 if exact else _NEARLY_QUOTED, "pinned": exact}
         )
         for one in found
@@ -223,11 +239,25 @@ def _around(
         for name, one in entries
         if one is not None and not isinstance(one, UnresolvedName) and "._" not in one.name
     ]
+    told = (_documented(index, hit.passage) for hit in index.get(list(dict.fromkeys(numbers))))
     return [
-        _plain_or_site(hit.passage, origin).model_copy(update={"coverage": _OF_CLASS, "pinned": True})
-        for hit in index.get(list(dict.fromkeys(numbers)))
-        if hit.passage.kind in {"symbol", "parameter"} and hit.passage.lead
+        passage_or_site(one, origin).model_copy(update={"coverage": _OF_CLASS, "pinned": True})
+        for one in told
+        if one is not None
     ]
+
+
+def _documented(index: PassageIndex, named: IndexedPassage) -> IndexedPassage | None:
+    """What a message names, if it is documented; for a parameter without documentation its callable may tell of it."""
+    told = _telling_of(index, named) if named.parameter and not named.lead else named
+    return told if told is not None and told.kind in {"symbol", "parameter"} and told.lead else None
+
+
+def _telling_of(index: PassageIndex, parameter: IndexedPassage) -> IndexedPassage | None:
+    """The callable whose documentation says something of a parameter that has none of its own."""
+    name = re.compile(rf"(?<!\w){re.escape(parameter.parameter or '')}(?!\w)")
+    takers = index.by_symbol(parameter.symbol or "")
+    return next((hit.passage for hit in takers if len(name.findall(hit.passage.text)) > 1), None)
 
 
 def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
@@ -313,88 +343,33 @@ def _passage(found: RankedPassage, terms: Sequence[Term], origin: Origin) -> Pas
         chosen = sites.pop(
             symbols.index(found.named) if found.named in symbols else closest_name(symbols, terms)
         )
-        base = _at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
+        base = passage_at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
         if chosen["symbol"] == found.named and chosen["source"] == indexed.data["site"]["source"]:
             base = base.model_copy(update={"symbol": found.named})
     else:
-        base = _plain(indexed, origin)
+        base = passage_of(indexed, origin)
     also = tuple(dict.fromkeys([*base.also, *(name for name in found.also if name != base.symbol)]))
     return base.model_copy(
         update={"also": also, "coverage": min(1.0, found.coverage), "covered": found.covered}
     )
 
 
-def _at_site(indexed: IndexedPassage, site: dict[str, Any], also: tuple[str, ...], origin: Origin) -> Passage:
-    data = indexed.data
-    same_file = site["path"] == data["site"]["path"]
-    # A clone's own documentation lies in another file: then its signature alone is cited beside the shared text.
-    if not same_file:
-        also = (site["symbol"], *also)
-    shown = site if same_file else data["site"]
-    text, lines = with_site(data["doc"], data["doc_line"], shown)
-    return Passage(
-        text=text,
-        url=data.get("url", origin.url),
-        locator=indexed.locator,
-        lines=tuple((start, line) for start, line in lines),
-        title=f"{site['symbol']}({indexed.parameter})",
-        lead=indexed.lead,
-        kind="parameter",
-        what=data["what"],
-        symbol=site["symbol"] if same_file else indexed.symbol,
-        parameter=indexed.parameter,
-        star=data.get("star", ""),
-        signature=shown["source"] or None,
-        annotation=data["annotation"],
-        default=data["default"],
-        default_means=shown["meant"][2] if shown.get("meant") and data["default"] == "None" else None,
-        required=tuple(site["required"]),
-        also=also,
-        aliases=tuple(data.get("aliases", ())),
-        code=indexed.code,
-        version=data.get("version", origin.version),
-        official=origin.official,
-        deprecated=data.get("deprecated"),
-        replacement=data.get("replacement"),
-    )
-
-
-def _plain_or_site(indexed: IndexedPassage, origin: Origin) -> Passage:
-    """A passage as it is, a parameter where it is documented."""
-    return (
-        _at_site(indexed, indexed.data["site"], (), origin)
-        if indexed.kind == "parameter"
-        else _plain(indexed, origin)
-    )
-
-
-def _plain(indexed: IndexedPassage, origin: Origin, kind: str | None = None) -> Passage:
-    data = indexed.data
-    return Passage(
-        text=indexed.text,
-        url=data.get("url", origin.url),
-        locator=indexed.locator,
-        lines=tuple((start, line) for start, line in data.get("lines", ())),
-        title=indexed.title,
-        lead=indexed.lead,
-        kind=kind or data.get("kind", indexed.kind),
-        what=data.get("what"),
-        symbol=indexed.symbol,
-        signature=data.get("signature"),
-        returns=data.get("returns"),
-        default=data.get("default"),
-        required=tuple(data.get("required", ())),
-        parameters=tuple((name, default) for name, default in data.get("parameters", ())),
-        also=tuple(data.get("also", ())),
-        aliases=tuple(data.get("aliases", ())),
-        code=(data["raised"],)
-        if data.get("raised")
-        else indexed.code,  # an error is not raised to show how its function is used
-        version=data.get("version", origin.version),
-        official=origin.official,
-        deprecated=data.get("deprecated"),
-        replacement=data.get("replacement"),
-    )
+def _support(
+    index: PassageIndex,
+    ranked: Sequence[RankedPassage],
+    shown: Sequence[Passage],
+    terms: Sequence[Term],
+    origin: Origin,
+) -> tuple[Passage, ...]:
+    """What explains the first passages, each once."""
+    support = [
+        passage
+        for found, passage in list(zip(ranked, shown, strict=True))[:_EXPLAINED]
+        for passage in _explain(index, found, passage, origin, terms)
+    ]
+    support += [passage for first in shown[:1] for passage in _conditions(index, first, origin)]
+    by_place = {(one.title, one.what == "message" and one.locator): one for one in support}
+    return tuple(by_place.values())
 
 
 def _explain(
@@ -404,15 +379,47 @@ def _explain(
     linked = [*data.get("types", ()), *data.get("defaults", ())]
     hits = [hit.passage for name in linked for hit in index.by_symbol(name)[:1]]
     explained = [
-        _plain(hit, origin, "constant" if hit.data.get("what") == "constant" else "type") for hit in hits
+        passage_of(hit, origin, "constant" if hit.data.get("what") == "constant" else "type") for hit in hits
     ]
     seen = [hit.passage for name in data.get("see", ()) for hit in index.by_symbol(name)[:1]]
     if passage.parameter and passage.symbol:
         seen += [hit.passage for hit in index.by_symbol(passage.symbol)[:1]]
     if passage.symbol and not passage.parameter:
-        telling = telling_parameters(index, terms, passage.symbol)
-        explained += [_at_site(indexed, indexed.data["site"], (), origin) for indexed in telling]
-    return [*explained, *(_plain(hit, origin) for hit in seen), *_callers(index, passage, origin)]
+        telling = [
+            *_said_as_words(index, terms, passage.symbol),
+            *telling_parameters(index, terms, passage.symbol),
+            *_deprecated(index, passage.symbol),
+        ]
+        explained += [passage_at_site(indexed, indexed.data["site"], (), origin) for indexed in telling]
+    return [*explained, *(passage_of(hit, origin) for hit in seen), *_callers(index, passage, origin)]
+
+
+def _said_as_words(index: PassageIndex, terms: Sequence[Term], symbol: str) -> list[IndexedPassage]:
+    """The parameters of a callable whose names are words of the question, the rarest word first."""
+    said = {term.word: term.weight for term in terms if not term.weak}
+    hits = [hit.passage for hit in index.parameters_of(symbol)]
+    found = [one for one in hits if one.parameter in said]
+    return sorted(found, key=lambda one: -said[one.parameter or ""])[:_MOST_SAID]
+
+
+def _deprecated(index: PassageIndex, symbol: str) -> list[IndexedPassage]:
+    """The parameters of a callable that no call should give any more."""
+    return [hit.passage for hit in index.parameters_of(symbol) if hit.passage.data.get("deprecated")]
+
+
+def _conditions(index: PassageIndex, passage: Passage, origin: Origin) -> list[Passage]:
+    """Where a function raises whose documentation says no more than that it does: the code has the condition."""
+    said = passage.lead
+    if passage.what != "function" or not (len(said) <= _SAYS_LITTLE and _RAISES.match(said)):
+        return []
+    path, (*_rest, owner, name) = passage.locator.partition(":")[0], ["", *(passage.symbol or "").split(".")]
+    return [
+        passage_of(one, origin)
+        for one in index.messages()
+        if one.data["where"] in {name, f"{owner}.{name}"}
+        and one.locator.partition(":")[0] == path
+        and one.data["raised"]
+    ][:_MOST_CONDITIONS]
 
 
 def _callers(index: PassageIndex, passage: Passage, origin: Origin) -> list[Passage]:
@@ -432,4 +439,4 @@ def _callers(index: PassageIndex, passage: Passage, origin: Origin) -> list[Pass
             for code in hit.passage.code
         )
     ]
-    return [_plain(hit, origin) for hit in found[:4]]
+    return [passage_of(hit, origin) for hit in found[:4]]

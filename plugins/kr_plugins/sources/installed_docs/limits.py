@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kr_core.toolkit import IndexedPassage
 
@@ -18,13 +18,10 @@ _MOST_TEXT = 300_000_000
 _PER_PASSAGE = 500
 
 
-def bounded(
-    passages: Iterable[IndexedPassage], check: Callable[[], None], notes: list[str]
-) -> Iterator[IndexedPassage]:
-    """Yield passages up to the limit, with a note if there are more; `check` raises if the caller gave up."""
+def bounded(passages: Iterable[IndexedPassage], notes: list[str]) -> Iterator[IndexedPassage]:
+    """Yield passages up to the limit, with a note if there are more."""
     left = _MOST_TEXT
     for passage in passages:
-        check()
         texts = (passage.text, passage.prose or "", passage.lead, passage.words, passage.title, passage.name)
         left -= sum(map(len, texts)) + _PER_PASSAGE
         if left < 0:

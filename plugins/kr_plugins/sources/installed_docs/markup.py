@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_plugins.sources.installed_docs.python.docstrings import code_blocks, fence_end
+from kr_plugins.sources.installed_docs.code_blocks import code_blocks, fence_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_plugins.sources.installed_docs.python.docstrings import CodeBlock
+    from kr_plugins.sources.installed_docs.code_blocks import CodeBlock
 
 _LONGEST_HEADING = 300
 """Characters of a heading, which is repeated with each part of its section."""

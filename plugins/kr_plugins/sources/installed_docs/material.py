@@ -24,8 +24,8 @@ from kr_core.toolkit import (
     read_text,
 )
 from kr_plugins.sources.installed_docs import package_index
+from kr_plugins.sources.installed_docs.cited_passages import Origin
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
-from kr_plugins.sources.installed_docs.index_answer import Origin
 from kr_plugins.sources.installed_docs.node.dependencies import DependencyReadmes
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package

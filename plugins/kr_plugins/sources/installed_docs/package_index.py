@@ -29,6 +29,7 @@ from kr_plugins.sources.installed_docs.python.messages import message_passages
 from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES, Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-READER_FORMAT = 37
+READER_FORMAT = 39
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -55,10 +57,6 @@ _EXTENSIONS = (".so", ".pyd")
 _LARGEST_CACHE = 2**30
 """Bytes of all indexes; beyond it those go that nobody has used for longest."""
 _DAY_SECONDS = 86_400
-
-
-class Cancelled(Exception):  # noqa: N818  it is not an error
-    """The consultation was given up while the index was being made."""
 
 
 @dataclass(slots=True)
@@ -94,30 +92,39 @@ class Material:
         return None if self.roots or self.texts else "no Python source or text to read"
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
         """Read the sources and make their passages; with them notes about what could not be read.
 
         Raises:
-            Cancelled: `cancelled()` became true.
+            Cancelled: the consultation was given up.
         """
-
-        def check() -> None:
-            if cancelled():
-                raise Cancelled
-
-        modules, notes = _read(self, progress, check)
-        Reexports(modules, self.dependencies, self.within, check).add()
-        names = PublicNames(modules, [name for _path, name in self.roots])
+        modules, notes = _read(self, progress, budget)
+        try:
+            names = budget.portion(lambda: self._named(modules, budget.check))
+        except BudgetSpent:
+            budget.left_out.append("all definitions")
+            modules, names = {}, PublicNames({}, [])
         texts = list(self.texts)
         for root, name in self.roots:
             if root.is_dir():
                 cited = f"{root.relative_to(self.base).as_posix()}/"
-                documents = read_documents(root, cited, name, self.within, check, texts)
+                try:
+                    documents = budget.portion(
+                        partial(read_documents, root, cited, name, self.within, budget.check, texts)
+                    )
+                except BudgetSpent:
+                    budget.left_out.append(f"the texts of {cited}")
+                    continue
                 texts += documents.texts
                 notes += documents.notes
-        passages = make(modules, names, texts, partial(bounded, check=check, notes=notes))
-        return [*passages, *message_passages(modules.values(), notes)], notes
+        passages = make(modules, names, budget, texts, partial(bounded, notes=notes))
+        return [*passages, *budget.up_to("messages", message_passages(modules.values(), notes))], notes
+
+    def _named(self, modules: dict[str, Module], check: Callable[[], None]) -> PublicNames:
+        """The public names of the modules, to which it adds those of dependencies that they hand on."""
+        Reexports(modules, self.dependencies, self.within, check).add()
+        return PublicNames(modules, [name for _path, name in self.roots])
 
 
 class Readable(Protocol):
@@ -144,23 +151,23 @@ class Readable(Protocol):
         """Why there is nothing to read; None where there is something."""
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
-        """All passages, and notes; raises `Cancelled` soon after `cancelled()` became true."""
+        """All passages that the budget allows, and notes; raises `Cancelled` soon after the consultation was given up."""
 
 
 def open_index(
     cache_folder: Path,
     material: Readable,
     progress: Callable[[int, int], None],
-    cancelled: Callable[[], bool],
+    budget: ReadingBudget,
 ) -> tuple[PassageIndex, list[str]]:
     """The index of the material, made now if it is not there, and notes about what could not be read.
 
     A cache folder that cannot be written is a note: the index is then made in memory.
 
     Raises:
-        Cancelled: `cancelled()` became true.
+        Cancelled: the consultation was given up.
     """
     path = cache_folder / "installed" / _file_name(material)
     try:
@@ -169,18 +176,22 @@ def open_index(
         return index, [note for note in index.meta.get("notes", "").split("\n") if note]
     except (sqlite3.Error, OSError):
         pass
-    passages, notes = material.passages(progress, cancelled)
-    if cancelled():
-        raise Cancelled
+    passages, notes = material.passages(progress, budget)
     notes = [*material.notes, *notes]
-    meta = {"label": material.label, "version": material.version, "notes": "\n".join(notes)}
+    meta = {"label": material.label, "version": material.version}
+
+    def afforded() -> Iterator[IndexedPassage]:
+        yield from budget.up_to(f"some of {len(passages):,} passages", passages)
+        meta["notes"] = "\n".join([*budget.note(material.label), *notes])  # stored after the passages
+
     try:
-        index = build_index(path, passages, meta)
+        index = build_index(path, afforded(), meta)
         _make_room(path)
-        return index, notes
+        extra = []
     except (OSError, sqlite3.Error) as error:
-        note = f"index of {material.label} kept in memory only: {path.parent}: {error}"
-        return build_index(None, passages, meta), [*notes, note]
+        index = build_index(None, afforded(), meta)
+        extra = [f"index of {material.label} kept in memory only: {path.parent}: {error}"]
+    return index, [*budget.note(material.label), *notes, *extra]
 
 
 def placed_key(fingerprint: str, folders: Sequence[Path], within: Sequence[Path]) -> str:
@@ -238,28 +249,32 @@ def _file_name(material: Readable) -> str:
 
 
 def _read(
-    material: Material, progress: Callable[[int, int], None], check: Callable[[], None]
+    material: Material, progress: Callable[[int, int], None], budget: ReadingBudget
 ) -> tuple[dict[str, Module], list[str]]:
     files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
     modules: dict[str, Module] = {}
     notes: list[str] = []
     including: Counter[Path] = Counter()
+    sizes = [_bytes_to_read(file) for file, _name in files]
+    budget.allow(sum(sizes))
+    stage = budget.half()
     left = MOST_BYTES
     for number, (file, name) in enumerate(files):
-        check()
         progress(number, len(files))
-        left -= _bytes_to_read(file)
+        left -= sizes[number]
         if left < 0:
             said = (
                 f"more than {MOST_BYTES // 1_000_000} MB of sources, {len(files) - number:,} files not read"
             )
             notes.append(f"{material.label}: {said}")
             break
+        path = file.relative_to(material.base).as_posix()
         try:
-            path = file.relative_to(material.base).as_posix()
-            modules[name] = read_module(file, name, path, material.within, including)
+            modules[name] = stage.portion(partial(read_module, file, name, path, material.within, including))
         except Unreadable as reason:
             notes.append(str(reason))
+        except BudgetSpent:
+            budget.left_out.append(path)
     for definition in [one for module in modules.values() for one in module.added]:
         if definition.module in modules:
             modules[definition.module].definitions.setdefault(definition.qualname, definition)

@@ -56,7 +56,10 @@ def description(lines: list[str], type_text: str) -> str:
         return ""
     first, *rest = [line.strip() for line in lines]
     if (type_text and first.endswith(f": {type_text}")) or (
-        not type_text and rest and re.fullmatch(r"[\w*,` ]+:?", first)
+        not type_text
+        and len(lines) > 1
+        and _depth(lines[1]) > _depth(lines[0])
+        and re.fullmatch(r"[\w*,` ]+:?", first)
     ):
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
     first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)

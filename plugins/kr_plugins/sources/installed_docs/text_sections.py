@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs import markup
+from kr_plugins.sources.installed_docs.code_blocks import code_blocks
 from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kr_plugins.sources.installed_docs.python.docstrings import CodeBlock
+    from kr_plugins.sources.installed_docs.code_blocks import CodeBlock
 
 _HOUSEKEEPING = re.compile(
     r"^v?\d+\.\d+|\bv\d+\.\d|\b(?:change(?:s|log)?|release|history|contribut|licen[cs]e|credit|sponsor|author|community|support(?:ing)? |badge|donate"
@@ -51,7 +52,7 @@ def text_passages(
     text: TextFile,
     *,
     docstring: bool = False,
-    code: Callable[[list[str]], list[CodeBlock]] = docstrings.code_blocks,
+    code: Callable[[list[str]], list[CodeBlock]] = code_blocks,
 ) -> Iterator[IndexedPassage]:
     """The sections of a README or documentation file; `code` finds the examples in their lines."""
     is_changes = CHANGES.match(text.path.rpartition("/")[2]) is not None

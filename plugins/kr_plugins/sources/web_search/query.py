@@ -18,8 +18,9 @@ _MAX_CHARACTERS = 300
 _MAX_WORD_LENGTH = 80
 _READ = 4000
 """Characters of a question that are looked at."""
-_STEERING = "!?:<+-*\"'()"
+_STEERING = "!?:<+-*\"'()[{"
 """With these a word begins that is an order to a search engine: `!images`, `!!g`, `:fr`, `-not`."""
+_CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 def search_text(query: ResearchQuery) -> str:
@@ -56,5 +57,34 @@ def letters(text: str) -> str:
 def _words(text: str) -> list[str]:
     """The words of a text that are fit to be sent, without the signs that would make orders of them."""
     sendable = text[:_READ].encode("utf-8", "ignore").decode()
-    bare = (re.sub(r"[\x00-\x1f\x7f-\x9f]", "", word).lstrip(_STEERING) for word in sendable.split())
-    return [word for word in bare if word and len(word) <= _MAX_WORD_LENGTH and re.search(r"\w", word)]
+    bare = (re.sub(r"[\x00-\x1f\x7f-\x9f]", "", word) for word in sendable.split())
+    short = (word for word in bare if len(word.lstrip(_STEERING)) <= _MAX_WORD_LENGTH)
+    return [part for word in short for part in _whole_parts(word) if re.search(r"\w", part)]
+
+
+def _whole_parts(word: str) -> list[str]:
+    """A word cut at brackets and quotes without a partner: an engine may take half a pair for an order, or refuse it."""
+    waiting, parts = [word], []
+    while waiting:
+        part = waiting.pop().lstrip(_STEERING)
+        single = _unpaired(part)
+        if single is None:
+            parts.append(part)
+        else:
+            waiting += [part[single + 1 :], part[:single]]
+    return parts
+
+
+def _unpaired(word: str) -> int | None:
+    """Where the first bracket or quote without a partner is in a word."""
+    opened: list[int] = []
+    for place, sign in enumerate(word):
+        if sign in "([{" or (sign in '"`' and not (opened and word[opened[-1]] == sign)):
+            opened.append(place)
+        elif sign in '"`':
+            opened.pop()
+        elif sign in _CLOSES:
+            if not opened or word[opened[-1]] != _CLOSES[sign]:
+                return place
+            opened.pop()
+    return opened[0] if opened else None

@@ -85,16 +85,6 @@ def is_about(known: Entry, entry: Entry) -> bool:
     )
 
 
-def closeness(known: Entry, entry: Entry) -> int:
-    """How surely an entry of the index is the one that is meant; 0 if it is another.
-
-    Ids of two frameworks may be equal (`vue` and `router guards`, `vue-router` and `guards`).
-    """
-    if known.id == entry.id and fold_name(known.framework) == fold_name(entry.framework):
-        return 3 if known.path == entry.path else 2
-    return 1 if known.path == entry.path and is_about(known, entry) else 0
-
-
 def odd_values(item: Mapping[str, Any], entry: Entry, today: date) -> list[str]:
     """What is said in an entry that cannot be meant; each is read as something safe."""
     said = []

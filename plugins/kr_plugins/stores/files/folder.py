@@ -8,23 +8,35 @@ import json
 import os
 import re
 import shutil
+import stat
+import time
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core import StorageError
-from kr_core.toolkit import inside, lock, write_atomically
+from kr_core.toolkit import lock, read_text, write_atomically
 from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.entries import is_report_path
-from kr_plugins.stores.files.reports import as_text
+from kr_plugins.stores.files.reports import as_text, lies_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _LEFTOVER = re.compile(r"\..+\.[a-z0-9_]{8}\.tmp")
+_SETTLED_NS = 1_000_000_000
+"""File systems tell times in steps of up to some milliseconds."""
+_LARGEST_IGNORE = 1024 * 1024
 _SPACE = {errno.ENOSPC, errno.EDQUOT}
 _PERMISSION = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def _remove_leftovers(folder: Path) -> None:
+    report_files.settle_folder(folder)
+    for name in os.listdir(folder):  # noqa: PTH208  names are enough
+        if _LEFTOVER.fullmatch(name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _as_mapping(evidence: str | None) -> dict[str, Any]:
@@ -57,14 +69,15 @@ class KnowledgeFolder:
         """What was written since the lock was taken."""
         self._now = now
         self._turns = turns
-        self._swept: set[Path] = set()
+        self._swept: dict[str, tuple[int, list[str]]] = {}
+        """Folders of reports that hold nothing of killed writers: when each was last changed, and the folders in it."""
 
     # -- reading -----------------------------------------------------------------------------------------
 
     def report(self, path: str) -> Path | None:
         """The file of a report's path, or None for a path that no report of this knowledge base can have."""
         # The path as it was given: a link that leads elsewhere inside is replaced, not what it leads to.
-        return self.root / path if is_report_path(path) and inside(self.root, path) else None
+        return self.root / path if is_report_path(path) and lies_inside(self.root, path) else None
 
     def read(self, path: str) -> tuple[str, dict[str, Any]] | None:
         """A report and its evidence; None if it is gone, empty, not text or not in this folder."""
@@ -77,7 +90,7 @@ class KnowledgeFolder:
 
     def _is_ours(self, file: Path) -> bool:
         # A link that leads out is not.
-        return inside(self.root, file.relative_to(self.root).as_posix()) is not None
+        return lies_inside(self.root, os.fspath(file).removeprefix(f"{os.fspath(self.root)}/"))
 
     def require_inside(self, file: Path) -> None:
         """Refuse a file of this folder where links on the way to it, or itself, lead out.
@@ -127,18 +140,41 @@ class KnowledgeFolder:
         self.written += [report, report_files.evidence_of(report)]
 
     def _sweep(self, folder: Path) -> None:
-        """Bring to an end what killed writers left in a folder; once, since a folder may hold very many reports.
+        """Bring to an end what killed writers left, in whatever folder they wrote.
 
         All writers hold the lock: what looks like a temporary file was left by one that was killed.
         """
         report_files.make_folder(folder)
-        if folder in self._swept and folder != self.root:
-            return
-        self._swept.add(folder)
-        report_files.settle_folder(folder)
-        for name in [file.name for file in folder.iterdir()]:
-            if _LEFTOVER.fullmatch(name):
-                (folder / name).unlink(missing_ok=True)
+        if folder != self.root:
+            _remove_leftovers(folder)
+        _remove_leftovers(self.root)
+        left = [str(self.root / "frameworks")]
+        while left:
+            left += self._swept_folder(left.pop())
+
+    def _swept_folder(self, folder: str) -> list[str]:
+        """The folders in a folder, from which what was left is gone; one that did not change is not read again."""
+        try:
+            status = os.lstat(folder)
+        except OSError:
+            return []
+        if not stat.S_ISDIR(status.st_mode):  # a link leads to what is not this knowledge base's
+            return []
+        changed, below = self._swept.get(folder, (0, []))
+        if changed == status.st_mtime_ns:
+            return below
+        with os.scandir(folder) as found:
+            below, has_leftovers = [], False
+            for one in found:
+                has_leftovers = has_leftovers or one.name.startswith(".")
+                if one.is_dir(follow_symlinks=False):
+                    below.append(one.path)
+        if has_leftovers:
+            _remove_leftovers(Path(folder))
+        changed = os.lstat(folder).st_mtime_ns
+        if time.time_ns() - changed > _SETTLED_NS:  # else it may change again, and have the same time
+            self._swept[folder] = (changed, below)
+        return below
 
     def set_aside(self, file: Path, label: str) -> str:
         """Give a file a second name, which is returned; the first one is replaced at once by who calls.
@@ -153,7 +189,21 @@ class KnowledgeFolder:
             aside.hardlink_to(file)
         except OSError:  # not every file system has hard links
             shutil.copyfile(file, aside)
+        self._ignore_copies(file)
         return aside.name
+
+    def _ignore_copies(self, file: Path) -> None:
+        """Keep the copies of a file out of git: what they hold is in its history, as far as it was ever committed."""
+        ignore = self.root / ".gitignore"
+        try:
+            lines = read_text(ignore, limit=_LARGEST_IGNORE, within=self.root).splitlines()
+        except FileNotFoundError:
+            lines = []
+        except (OSError, UnicodeError):
+            return  # it is not for KR to mend
+        wanted = [f"/{file.name}.{label}-*" for label in ("before", "corrupt")]
+        if lacking := [line for line in wanted if line not in lines]:
+            self.replace(ignore, "".join(f"{line}\n" for line in [*lines, *lacking]))
 
     @contextmanager
     def report_stays(self, path: str) -> Iterator[None]:

@@ -7,21 +7,33 @@ is a bare list stays one, and so do CRLF and a byte order mark.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from kr_core.toolkit import fold_name, yaml_text
-from kr_plugins.stores.files.entries import ReadEntry, closeness, is_report_path, item_with, read
-from kr_plugins.stores.files.yaml_edit import IndexText, cut, edited, item_of, loses_comments, written
+from kr_plugins.stores.files.entries import ReadEntry, is_report_path, item_with, read
+from kr_plugins.stores.files.yaml_edit import (
+    IndexText,
+    cut,
+    edited,
+    entry_of,
+    item_of,
+    loses_comments,
+    own_form,
+    topic_of,
+    written,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import date
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from kr_core.plugin import Entry
     from kr_core.toolkit import TopicIndex
+    from kr_plugins.stores.files.yaml_edit import OwnForm
 
 LIVE, ARCHIVED = "entries", "archived_entries"
 """The keys under which the two files hold their lists."""
@@ -29,8 +41,24 @@ LIVE, ARCHIVED = "entries", "archived_entries"
 _ANCHOR = re.compile(r"(?<!\S)&([^\s\[\]{},]+)")
 _COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
+_USUAL_PATH = re.compile(r"frameworks(?:/[\w-][\w.-]*)+\.md", re.ASCII)
+"""What nearly all paths of reports look like; the others are looked at part by part."""
 _MOST_LINES = 60
 """So many lines of an item are tried where a file is broken; KR's own have about a dozen."""
+_MOST_ROWS = 60_000
+"""Entries of an index. A folder of knowledge has some hundreds; commands that look at all of them take ten seconds for so many."""
+_MOST_INDEX_LINES = 800_000
+"""Lines of an index; the entries of one with many tags take as much memory as the largest number of entries."""
+_MOST_FOREIGN_LENGTH = 1_000_000
+"""Characters of an index that cannot be cut into its entries."""
+_MOST_SALVAGED = 10_000
+"""Pieces of a broken index that are tried one by one."""
+_MOST_TRIED = 10_000_000
+"""Characters that are tried in all: a piece that is broken itself is tried once for each of its lines."""
+_TRY = 500
+"""Characters that are read in the time that each attempt takes besides."""
+_FEW = 8
+"""Rows of one id or path that are looked at each time; KR's own have one."""
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
@@ -42,12 +70,116 @@ class UnreadableIndexError(Exception):
         self.line = line
 
 
-class IndexRow(NamedTuple):
-    """An item of the list: its lines as they stand in the file, and what they say."""
+class IndexRow:
+    """An item of the list: its lines as the file has them, and what they say.
 
-    text: str
-    """Empty for one that has no lines of its own yet."""
-    read: ReadEntry
+    One in KR's own form is read when it is needed: of thousands, most never are.
+
+    Args:
+        text: its lines; empty for one that has no lines of its own yet.
+        read: what they say; None to read them later.
+        own: what is known of it without; needed where `read` is None.
+        undated: the day of an entry that has none.
+    """
+
+    __slots__ = ("_entry", "_own", "_read", "_undated", "text")
+
+    def __init__(
+        self, text: str, read: ReadEntry | None, own: OwnForm | None = None, undated: date = date.min
+    ) -> None:
+        self.text = text
+        self._read = read
+        self._entry: Entry | None = None
+        self._own = own
+        self._undated = undated
+
+    @property
+    def read(self) -> ReadEntry:
+        """The item and its entry."""
+        if self._read is None:
+            self._read = read(item_of(self.text), self._undated)
+            if self._entry is not None:
+                self._read = self._read._replace(entry=self._entry)
+        return self._read
+
+    @property
+    def entry(self) -> Entry | None:
+        """Its entry, made without the item where that has KR's own form."""
+        if self._entry is None and self._read is None and self.is_plain():
+            self._entry = entry_of(self.text)
+        return self._entry or self.read.entry
+
+    @property
+    def was_read(self) -> bool:
+        """Whether its values were asked for."""
+        return self._read is not None or self._entry is not None
+
+    @property
+    def key(self) -> tuple[str, str, str] | None:
+        """The id, framework and path of its entry; None where it has none."""
+        if self._own is not None:
+            return self._own[:3]
+        entry = self.read.entry
+        return None if entry is None else (entry.id, entry.framework, entry.path)
+
+    @property
+    def topic(self) -> tuple[str, str, tuple[str, ...]]:
+        """The framework, topic and tags of its entry, which it must have; no entry is made for it."""
+        found = topic_of(self.text) if self._read is None and self._own is not None else None
+        if found is not None and self._own is not None:
+            return self._own.framework, *found
+        entry = self.read.entry
+        assert entry is not None
+        return entry.framework, entry.topic, entry.tags
+
+    def is_plain(self, today: date = date.max) -> bool:
+        """Whether its values need no closer look, by this day."""
+        return self._own is not None and self._own.is_plain and self._undated <= today
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it says when its entry was created."""
+        return self.is_plain() or self.read.dated
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the lines are the same, and say the same."""
+        if not isinstance(other, IndexRow) or self.text != other.text:
+            return False
+        return (bool(self.text) and self.is_plain() and other.is_plain()) or self.read == other.read
+
+    def __hash__(self) -> int:
+        """By its lines."""
+        return hash(self.text)
+
+
+class _RowEntries(Sequence["Entry"]):
+    """The entries of some rows of an index, each read when it is asked for."""
+
+    def __init__(self, index: Index, rows: Sequence[int]) -> None:
+        self._index = index
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, position: int) -> Entry: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, position: int | slice) -> Entry | Sequence[Entry]:
+        if isinstance(position, slice):
+            return [self._index.entry_at(number) for number in self._rows[position]]
+        return self._index.entry_at(self._rows[position])
+
+
+class RowChange(NamedTuple):
+    """An entry to write into an index."""
+
+    entry: Entry
+    position: int | None = None
+    """The row to write it into, whose unknown keys and comments stay; None for a row after all others."""
+    item: Any = None
+    """For a new row, the item whose unknown keys come along."""
 
 
 class Oddity(NamedTuple):
@@ -82,98 +214,152 @@ class Index:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The entries, in the order of the file."""
-        return tuple(row.read.entry for row in self.rows if row.read.entry is not None)
+        return tuple(entry for row in self.rows if (entry := row.entry) is not None)
 
-    @cached_property
-    def by_framework(self) -> dict[str, TopicIndex]:
-        """The entries of each framework, by its folded name; what matching needs of them is computed once."""
+    @property
+    def count(self) -> int:
+        """How many entries there are; none is read for it."""
+        return sum(row.key is not None for row in self.rows)
+
+    def of_framework(self, name: str) -> Sequence[Entry]:
+        """The entries of a framework, case and separators folded; what matching needs of them is computed once."""
         from kr_core.toolkit import TopicIndex  # brings the stemmer, which not every process needs
 
-        folded: dict[str, list[Entry]] = {}
-        found: dict[str, list[Entry]] = {}
-        for entry in self.entries:
-            same = found.get(entry.framework)
-            if same is None:
-                same = found[entry.framework] = folded.setdefault(fold_name(entry.framework), [])
-            same.append(entry)
-        return {name: TopicIndex(entries) for name, entries in folded.items()}
+        folded = fold_name(name)
+        rows = self._rows_by_framework.get(folded)
+        if rows is None:
+            return ()
+        if folded not in self._topics:
+            self._topics[folded] = TopicIndex(
+                _RowEntries(self, rows), lambda: (self.rows[number].topic for number in rows)
+            )
+        return self._topics[folded]
+
+    @cached_property
+    def _topics(self) -> dict[str, TopicIndex]:
+        return {}
+
+    @cached_property
+    def _rows_by_framework(self) -> dict[str, list[int]]:
+        folded: dict[str, list[int]] = {}
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            if row.key is not None:
+                framework = row.key[1]
+                same = found.get(framework)
+                if same is None:
+                    same = found[framework] = folded.setdefault(fold_name(framework), [])
+                same.append(number)
+        return folded
 
     @cached_property
     def paths(self) -> frozenset[str]:
         """The reports that belong to an entry."""
-        return frozenset(_normal(entry.path) for entry in self.entries)
+        return frozenset(_normal(row.key[2]) for row in self.rows if row.key is not None)
+
+    def _rows_of(self, name: str) -> Sequence[int]:
+        """The rows in which an id or a path stands: looked for each time at first, since most processes ask for one or two."""
+        if "_places" in self.__dict__ or len(self._asked) >= _FEW:
+            return self._places.get(name, ())
+        if name not in self._asked:
+            keys = (row.key for row in self.rows)
+            self._asked[name] = [
+                number for number, key in enumerate(keys) if key is not None and name in (key[0], key[2])
+            ]
+        return self._asked[name]
+
+    @cached_property
+    def _asked(self) -> dict[str, list[int]]:
+        return {}
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """The rows in which an id or a path stands; a path is told by its ending."""
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.rows):
-            entry = row.read.entry
-            if entry is not None:
-                found.setdefault(entry.id, []).append(number)
-                found.setdefault(entry.path, []).append(number)
+            if row.key is not None:
+                found.setdefault(row.key[0], []).append(number)
+                found.setdefault(row.key[2], []).append(number)
         return found
 
     def on_report(self, path: str) -> tuple[Entry, ...]:
         """The entries that lead to one report."""
-        return tuple(entry for n in self._places.get(path, ()) if (entry := self.entry_at(n)).path == path)
+        return tuple(entry for n in self._rows_of(path) if (entry := self.entry_at(n)).path == path)
 
     def position(self, entry: Entry) -> int | None:
         """Where the entry stands: its framework's item with its id, else the one with its report and topic.
 
         Two items may lead to one report under one id, as after a merge: of them it is the one that says the same.
         """
-        places = sorted({*self._places.get(entry.id, ()), *self._places.get(entry.path, ())})
-        known = [
-            (self._closeness(number, entry), self.rows[number].read.entry == entry, -number)
-            for number in places
-        ]
-        best, _, number = max(known, default=(0, False, 0))
-        return -number if best else None
+        found = (self._first_rows(name).get(key) for name, key in _keys(entry))
+        return next((number for number in found if number is not None), None)
 
-    def _closeness(self, number: int, entry: Entry) -> int:
-        known = self.rows[number].read.entry
-        return 0 if known is None else closeness(known, entry)
+    def _first_rows(self, name: str) -> dict[Hashable, int]:
+        """The first row of each key, among the rows in which an id or a path stands."""
+        first = self._sorted.get(name)
+        if first is None:
+            first = {}
+            places = self._rows_of(name)
+            for number in places:
+                for _name, key in _keys(self.entry_at(number)):
+                    first.setdefault(key, number)
+            if len(places) > _FEW:
+                self._sorted[name] = first
+        return first
+
+    @cached_property
+    def _sorted(self) -> dict[str, dict[Hashable, int]]:
+        """The first rows of each id and path that many rows share: thousands may, in a crafted index."""
+        return {}
 
     def entry_at(self, position: int) -> Entry:
         """The entry of a row that has one."""
-        entry = self.rows[position].read.entry
+        entry = self.rows[position].entry
         assert entry is not None
         return entry
 
     # -- changes -----------------------------------------------------------------------------------------
 
     def with_entry(self, entry: Entry, position: int | None = None, *, item: Any = None) -> Index:
-        """The index with the entry in the row at this position, whose unknown keys and comments stay; None appends.
+        """The index with one entry more, or changed; see `RowChange`."""
+        return self.with_entries([RowChange(entry, position, item)])
 
-        Args:
-            entry: what the row shall stand for.
-            position: of the row.
-            item: of a row that is appended, the item whose unknown keys come along.
-        """
-        if position is None:
-            new = item_with(entry, item)
-            return replace(
-                self, rows=(*self.rows, IndexRow(written(new, self.indent), ReadEntry(new, entry)))
-            )
-        return self._with_item(position, item_with(entry, self.rows[position].read.item), entry)
+    def with_entries(self, changes: Iterable[RowChange]) -> Index:
+        """The index after some changes of its rows, one after the other."""
+        rows, loses = list(self.rows), self.loses_comments
+        for entry, position, item in changes:
+            if position is None:
+                rows.append(self.new_row(entry, item))
+                continue
+            row = rows[position]
+            rows[position] = self._changed(row, item_with(entry, row.read.item), entry)
+            loses = loses or loses_comments(row.text, rows[position].text)
+        return replace(self, rows=tuple(rows), loses_comments=loses)
+
+    def new_row(self, entry: Entry, item: Any = None) -> IndexRow:
+        """A row for an entry; with the unknown keys of an item, if there is one."""
+        new = item_with(entry, item)
+        return IndexRow(written(new, self.indent), ReadEntry(new, entry))
+
+    def changed_row(self, position: int, entry: Entry) -> IndexRow:
+        """The row at this position when it stands for the entry."""
+        row = self.rows[position]
+        return self._changed(row, item_with(entry, row.read.item), entry)
 
     def touched(self, position: int, today: date) -> Index:
         """The index with the entry at this position used today; its other values stay as they were written."""
-        item = {**self.rows[position].read.item, "last_accessed": today.isoformat()}
-        return self._with_item(
-            position, item, self.entry_at(position).model_copy(update={"last_accessed": today})
-        )
-
-    def _with_item(self, position: int, item: Mapping[str, Any], entry: Entry) -> Index:
         row = self.rows[position]
-        text = edited(row.text, self.indent, row.read.item, item)
-        changed = IndexRow(text, row.read._replace(item=item, entry=entry))
+        entry = self.entry_at(position).model_copy(update={"last_accessed": today})
+        changed = self._changed(row, {**row.read.item, "last_accessed": today.isoformat()}, entry)
         return replace(
             self,
             rows=(*self.rows[:position], changed, *self.rows[position + 1 :]),
-            loses_comments=self.loses_comments or loses_comments(row.text, text),
+            loses_comments=self.loses_comments or loses_comments(row.text, changed.text),
         )
+
+    def _changed(self, row: IndexRow, item: Mapping[str, Any], entry: Entry) -> IndexRow:
+        text = edited(row.text, self.indent, row.read.item, item)
+        return IndexRow(text, row.read._replace(item=item, entry=entry))
 
     def with_rows(self, rows: Iterable[IndexRow]) -> Index:
         """The index with other rows."""
@@ -206,16 +392,23 @@ class Index:
     def is_as_written(self) -> bool:
         """Whether its text, read again, would make the same index."""
         plain = not self.missing and not self.loses_comments and bool(self.rows)
-        return plain and all(row.text.endswith("\n") and row.read.dated for row in self.rows)
+        return plain and all(row.text.endswith("\n") and row.is_dated for row in self.rows)
 
     # -- what is wrong -----------------------------------------------------------------------------------
 
     def line_of(self, position: int) -> int | None:
         """The line of the file, from 1, on which a row begins."""
-        if not all(row.text for row in self.rows[:position]):
-            return None
-        before = self.head.count("\n") + sum(row.text.count("\n") for row in self.rows[:position])
-        return before + 1
+        return self._lines[position]
+
+    @cached_property
+    def _lines(self) -> list[int | None]:
+        """The line on which each row begins, as far as all before it have lines."""
+        found: list[int | None] = []
+        line: int | None = self.head.count("\n") + 1
+        for row in self.rows:
+            found.append(line)
+            line = line + row.text.count("\n") if line is not None and row.text else None
+        return found
 
     @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
@@ -223,24 +416,35 @@ class Index:
         found: list[tuple[str, int, str]] = []
         first: dict[tuple[str, str], int] = {}
         for number, row in enumerate(self.rows):
-            entry = row.read.entry
-            if entry is None:
+            if row.key is None:
                 found.append(
                     ("unreadable", number, f"lacks {row.read.lacking}; it is skipped, and kept as it is")
                 )
                 continue
-            if not is_report_path(entry.path):
-                found.append(
-                    ("path", number, f"names {entry.path!r}, where no report can lie; none is read there")
-                )
-            earlier = first.setdefault((entry.framework, entry.id), number)
+            name, framework, path = row.key
+            if not _USUAL_PATH.fullmatch(path) and not is_report_path(path):
+                found.append(("path", number, f"names {path!r}, where no report can lie; none is read there"))
+            earlier = first.setdefault((framework, name), number)
             if earlier != number:
-                said = f"has the id of entry {earlier + 1}, {entry.id}; both are kept"
+                said = f"has the id of entry {earlier + 1}, {name}; both are kept"
                 found.append(("duplicate", number, said))
+        lines = self._lines if found else []
         return tuple(
-            Oddity(kind, number + 1, self.line_of(number), f"entry {number + 1} {said}")
+            Oddity(kind, number + 1, lines[number], f"entry {number + 1} {said}")
             for kind, number, said in found
         )
+
+
+def _keys(entry: Entry) -> Iterator[tuple[str, Hashable]]:
+    """What tells an entry, from the surest to the least sure: its id or path, and what a row with that must say.
+
+    Ids of two frameworks may be equal (`vue` and `router guards`, `vue-router` and `guards`).
+    """
+    framework = fold_name(entry.framework)
+    yield entry.id, entry
+    yield entry.id, (framework, entry.id, entry.path)
+    yield entry.id, (framework, entry.id)
+    yield entry.path, ("topic", framework, fold_name(entry.topic), entry.path)
 
 
 def _normal(path: str) -> str:
@@ -275,7 +479,11 @@ def parse(
     if conflict is not None:
         line = text.count("\n", 0, conflict.start()) + 1
         raise UnreadableIndexError("a merge conflict that is not resolved", line)
+    if text.count("\n") > _MOST_INDEX_LINES:
+        raise UnreadableIndexError(f"more than {_MOST_INDEX_LINES:,} lines")
     pieces = cut(text, key)
+    if pieces is not None and len(pieces.items) > _MOST_ROWS:
+        raise UnreadableIndexError(f"more than {_MOST_ROWS:,} entries")
     index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
     index = index or _of_document(text, key, header, undated)
     return replace(index, bom=bom, crlf=crlf)
@@ -292,7 +500,8 @@ def _of_pieces(
     is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
     try:
         beside = yaml_text.load(pieces.head + pieces.tail)
-        rows = [known.get(text) or IndexRow(text, read(item_of(text), undated)) for text in pieces.items]
+        day = undated.isoformat()
+        rows = [known.get(text) or _row_of(text, undated, day) for text in pieces.items]
     except (yaml_text.YAMLError, ValueError, RecursionError):
         return None
     if is_list and beside is None:
@@ -304,8 +513,20 @@ def _of_pieces(
     return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
 
 
+def _row_of(text: str, undated: date, today: str) -> IndexRow:
+    """The row of an item's lines, read already where they are not in KR's own form.
+
+    Raises:
+        YAMLError, ValueError: they are not a single item by themselves.
+    """
+    own = own_form(text, today)
+    return IndexRow(text, None, own, undated) if own else IndexRow(text, read(item_of(text), undated))
+
+
 def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
     """The index of any YAML text; when it is changed, it is written in KR's own form."""
+    if len(text) > _MOST_FOREIGN_LENGTH:
+        raise UnreadableIndexError(f"more than {_MOST_FOREIGN_LENGTH:,} characters in another form than KR's")
     lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
     if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
         line = text.count("\n", 0, lists[1].start()) + 1
@@ -374,16 +595,21 @@ def salvaged(text: str, undated: date) -> list[IndexRow]:
 
     The marks of a merge conflict are passed over, so that both sides count.
     """
-    found = (read(_item(chunk), undated) for chunk in _chunks(_without_marks(text)))
+    left = [_MOST_TRIED]
+    found = (read(_item(chunk, left), undated) for chunk in _chunks(_without_marks(text)))
     return [IndexRow("", made) for made in found if made.entry is not None]
 
 
-def _item(chunk: str) -> Any:
+def _item(chunk: str, left: list[int]) -> Any:
     """What a piece of a broken file says; where it cannot be read, what its lines before the break say."""
     lines = chunk.splitlines(keepends=True)[:_MOST_LINES]
     while lines:
+        tried = "".join(lines)
+        left[0] -= len(tried) + _TRY
+        if left[0] < 0:
+            return None
         try:
-            return item_of("".join(lines))
+            return item_of(tried)
         except (yaml_text.YAMLError, ValueError, RecursionError):
             lines.pop()
     return None
@@ -395,8 +621,8 @@ def _chunks(text: str) -> list[str]:
     if not dashes:
         return []
     indent = min((dash.group(1) for dash in dashes), key=len)
-    starts = [dash.start() for dash in dashes if dash.group(1) == indent]
-    chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    starts = [dash.start() for dash in dashes if dash.group(1) == indent][: _MOST_SALVAGED + 1]
+    chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)][:_MOST_SALVAGED]
     # Where the list ends, or the file was cut off, what follows is none of the item's.
     return [
         re.split(rf"^(?!{indent}[ -]|[^\S\n]*+(?:$|#))", chunk, maxsplit=1, flags=re.MULTILINE)[0]

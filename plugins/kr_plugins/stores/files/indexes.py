@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kr_plugins.stores.files.folder import KnowledgeFolder
     from kr_plugins.stores.files.index import IndexRow
 
-_LARGEST = 100_000_000
-"""Bytes of an index; one of 50,000 entries has a quarter of it."""
+_LARGEST = 40_000_000
+"""Bytes of an index; one of 50,000 entries has some 20 million."""
 
 
 class _Snapshot(NamedTuple):
@@ -69,15 +69,9 @@ class IndexFile:
             stamp = _stamp(status)
             if known is not None and known.stamp == stamp:
                 return known.contents
-            raw = self._bytes()
+            text = _decoded(self._bytes())
         except FileNotFoundError:
             return self.new()
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeError as error:
-            raise UnreadableIndexError(
-                f"not UTF-8: {error}", raw.count(b"\n", 0, _start_of(error)) + 1
-            ) from error
         index = parse(
             text, key=self._key, header=self._header(), known=_rows(known),
             undated=datetime.fromtimestamp(status.st_mtime, UTC).date(),
@@ -135,6 +129,15 @@ def _stamp(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeError as error:
+        raise UnreadableIndexError(
+            f"not UTF-8: {error}", raw.count(b"\n", 0, _start_of(error)) + 1
+        ) from error
+
+
 def _start_of(error: UnicodeError) -> int:
     return error.start if isinstance(error, UnicodeDecodeError) else 0
 
@@ -143,4 +146,4 @@ def _rows(known: _Snapshot | None) -> dict[str, IndexRow]:
     """The rows that need not be read again; the date of a file stands in for one that an entry lacks."""
     if known is None:
         return {}
-    return {row.text: row for row in known.contents.rows if row.text and row.read.dated}
+    return {row.text: row for row in known.contents.rows if row.text and row.is_dated}

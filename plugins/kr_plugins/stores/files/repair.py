@@ -13,11 +13,13 @@ from kr_plugins.stores.files.index import (
     LIVE,
     Index,
     IndexRow,
+    RowChange,
     UnreadableIndexError,
     head_of,
     salvaged,
 )
-from kr_plugins.stores.files.reports import entry_of, files_below, readable_text, report_files, written_on
+from kr_plugins.stores.files.merge import resolve_conflict
+from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +46,7 @@ def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: d
     """Everything that is wrong, the index first, then reports by path."""
     found: list[Issue] = []
     known: set[str] = set()
+    reports = ReportList(folder.root)
     broken = False
     for file in (live, archive):
         try:
@@ -55,9 +58,9 @@ def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: d
             continue
         known |= index.paths
         found += _of_items(folder, file, index, today)
-        found += _dangling(folder, index, is_archive=file is archive)
+        found += _dangling(folder, index, reports, is_archive=file is archive)
     if not broken:  # else every report would seem to be nobody's
-        found += _orphans(folder, known)
+        found += _orphans(reports, known)
     return found
 
 
@@ -68,7 +71,7 @@ def _of_items(folder: KnowledgeFolder, file: IndexFile, index: Index, today: dat
         )
         yield Issue(odd.kind, _at(file, odd.line), odd.message, _HINT["nothing" if is_lost else odd.kind])
     for number, row in enumerate(index.rows):
-        if row.read.entry is not None:
+        if not row.is_plain(today) and row.read.entry is not None:
             for said in odd_values(row.read.item, row.read.entry, today):
                 place = _at(file, index.line_of(number))
                 yield Issue(
@@ -80,8 +83,12 @@ def _at(file: IndexFile, line: int | None) -> str:
     return f"{file.path}:{line}" if line else str(file.path)
 
 
-def _dangling(folder: KnowledgeFolder, index: Index, *, is_archive: bool) -> Iterator[Issue]:
+def _dangling(
+    folder: KnowledgeFolder, index: Index, reports: ReportList, *, is_archive: bool
+) -> Iterator[Issue]:
     for entry in index.entries:
+        if reports.text(entry.path) is not None:
+            continue
         file = folder.report(entry.path)
         if file is not None and readable_text(file) is None:
             where = "archived, and its report" if is_archive else "its report"
@@ -89,9 +96,9 @@ def _dangling(folder: KnowledgeFolder, index: Index, *, is_archive: bool) -> Ite
             yield Issue("dangling", entry.id, f"{where} is gone, empty or no text", hint)
 
 
-def _orphans(folder: KnowledgeFolder, known: set[str]) -> Iterator[Issue]:
-    for path, file in report_files(folder.root):
-        text = None if path in known else readable_text(file)
+def _orphans(reports: ReportList, known: set[str]) -> Iterator[Issue]:
+    for path, file in reports.reports(besides=known):
+        text = readable_text(file)
         if text is not None and SKELETON_MARK not in text:
             if entry_of(path, text, undated=written_on(file)) is None:
                 hint = (
@@ -102,11 +109,8 @@ def _orphans(folder: KnowledgeFolder, known: set[str]) -> Iterator[Issue]:
                 )
             else:
                 yield Issue("orphan", path, "no entry leads to it", f"{_REBUILD} takes it up")
-    for evidence in sorted(files_below(folder.root, ".evidence.json")):
-        report = evidence.with_name(evidence.name.removesuffix(".evidence.json") + ".md")
-        if not report.exists():
-            path = evidence.relative_to(folder.root).as_posix()
-            yield Issue("orphan", path, "its report is gone", "remove it, or bring the report back")
+    for path in reports.evidence_alone():
+        yield Issue("orphan", path, "its report is gone", "remove it, or bring the report back")
 
 
 # -- mending -----------------------------------------------------------------------------------------------
@@ -182,19 +186,22 @@ def _readable(file: IndexFile, key: str, today: date) -> _Found:
     try:
         return _Found(file.read(), is_broken=False)
     except UnreadableIndexError:
+        index = resolve_conflict(file.raw(), undated=today)
+        if index is not None and index.key == key:
+            return _Found(index, is_broken=True)
         index = head_of(file.raw(), key, file.new(), today)
-        for row in salvaged_rows(file, today):
-            assert row.read.entry is not None
-            index = index.with_entry(row.read.entry, item=row.read.item)
-        return _Found(index, is_broken=True)
+        rows = [one.read for one in salvaged_rows(file, today)]
+        changes = [RowChange(one.entry, item=one.item) for one in rows if one.entry is not None]
+        return _Found(index.with_entries(changes), is_broken=True)
 
 
 def _rows(folder: KnowledgeFolder, index: Index, archived: frozenset[str], today: date) -> Iterator[_Made]:
     """The rows of the old index that have a report, in their order, then those of reports without one."""
+    found = ReportList(folder.root)
     reports = {
         path: text
-        for path, file in report_files(folder.root)
-        if (text := readable_text(file)) is not None and SKELETON_MARK not in text
+        for path, file in found.reports()
+        if (text := found.text(path) or readable_text(file)) is not None and SKELETON_MARK not in text
     }
     seen: set[str] = set()
     for number, row in enumerate(index.rows):
@@ -203,19 +210,20 @@ def _rows(folder: KnowledgeFolder, index: Index, archived: frozenset[str], today
             yield _Made(row, "kept")  # it is none of ours
         elif entry.path in seen:
             yield _Made(row, "double")
-        elif folder.report(entry.path) is None or readable_text(folder.root / entry.path) is None:
+        elif folder.report(entry.path) is None or (
+            entry.path not in reports and readable_text(folder.root / entry.path) is None
+        ):
             yield _Made(row, "lost")
         else:
             seen.add(entry.path)
             best = _possible(_latest(entry, index), today)
-            mended = index.with_entry(best, number).rows[number] if best != row.read.entry else row
+            mended = index.changed_row(number, best) if best != row.read.entry else row
             yield _Made(mended, "kept" if mended is row else "mended")
+    known = seen | archived  # one union for each report would take minutes
     for path, text in reports.items():
-        made = (
-            None if path in seen | archived else entry_of(path, text, undated=written_on(folder.root / path))
-        )
+        made = None if path in known else entry_of(path, text, undated=written_on(folder.root / path))
         if made is not None:
-            yield _Made(index.with_entry(made).rows[-1], "made")
+            yield _Made(index.new_row(made), "made")
 
 
 def _can_be_completed(folder: KnowledgeFolder, row: IndexRow, today: date) -> bool:
@@ -244,6 +252,8 @@ def _completed(row: IndexRow, reports: dict[str, str], folder: KnowledgeFolder, 
 def _latest(entry: Entry, index: Index) -> Entry:
     """The entry with the best that all items on its report say: first created, last used."""
     same = index.on_report(entry.path) or (entry,)
+    if len(same) == 1 and same[0] == entry:
+        return entry
     used = max(same, key=lambda one: one.last_accessed)
     return entry.model_copy(
         update={"created": min(one.created for one in same), "last_accessed": used.last_accessed}
@@ -252,6 +262,8 @@ def _latest(entry: Entry, index: Index) -> Entry:
 
 def _possible(entry: Entry, today: date) -> Entry:
     """The entry with no date in the future."""
+    if max(entry.created, entry.last_accessed) <= today:
+        return entry
     return entry.model_copy(
         update={"created": min(entry.created, today), "last_accessed": min(entry.last_accessed, today)}
     )

@@ -15,11 +15,11 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 SUFFIX = ".new"
 _TRIES = 20
@@ -45,20 +45,30 @@ def read(report: Path, may_read: Callable[[Path], bool]) -> tuple[bytes, bytes]:
 
     A reader that meets a writer twenty times in a row takes what it has.
     """
+    place, evidence_place = os.fspath(report), os.fspath(evidence_of(report))
+    # As texts: a check asks for thousands.
+    staged = _staged_text(place), _staged_text(evidence_place)
+
+    def current() -> str:
+        moved = os.path.exists(staged[1]) and not os.path.exists(staged[0])  # noqa: PTH110
+        return staged[1] if moved else evidence_place
+
+    may_read_evidence = may_read(Path(evidence_place))
     for _ in range(_TRIES):
-        evidence = current_evidence(report)
+        evidence = current()
+        may_read_it = may_read_evidence if evidence == evidence_place else may_read(Path(evidence))
         # Both are held open, so that no later file is given the number of either.
-        with _opened(report) as of_report, _opened(evidence) as of_evidence:
-            contents = _content(of_report), _content(of_evidence) if may_read(evidence) else b""
+        with _opened(place) as of_report, _opened(evidence) as of_evidence:
+            contents = _content(of_report), _content(of_evidence) if may_read_it else b""
             # The report last: while it is the same, none but its own evidence is current.
-            evidence_now = _identity(current_evidence(report)) or _identity(evidence_of(report))
-            if _identity(of_evidence) == evidence_now and _identity(of_report) == _identity(report):
+            evidence_now = _identity(current()) or _identity(evidence_place)
+            if _identity(of_evidence) == evidence_now and _identity(of_report) == _identity(place):
                 break
     return contents
 
 
 @contextmanager
-def _opened(place: Path) -> Iterator[int | None]:
+def _opened(place: str) -> Iterator[int | None]:
     try:
         handle = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer
     except OSError:
@@ -71,14 +81,42 @@ def _opened(place: Path) -> Iterator[int | None]:
 
 
 def _content(handle: int | None) -> bytes:
-    if handle is None or not stat.S_ISREG(os.fstat(handle).st_mode):
+    if handle is None:
         return b""
-    with open(handle, "rb", closefd=False) as file:
-        content = file.read(LARGEST + 1)
-    return content if len(content) <= LARGEST else b""
+    status = os.fstat(handle)
+    size = status.st_size
+    if not stat.S_ISREG(status.st_mode) or size > LARGEST:
+        return b""
+    content = b""
+    while piece := os.read(handle, max(size, len(content)) + 1):  # a buffer for the limit would cost more
+        content += piece
+        if len(content) > LARGEST:
+            return b""
+        if len(content) == size:  # more was asked for, and there was none
+            break
+    return content
 
 
-def _identity(place: Path | int | None) -> tuple[int, int] | None:
+_PLAIN = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+)
+
+
+def plain_content(place: str) -> bytes:
+    """The bytes of a regular file; empty for a link and anything else."""
+    try:
+        handle = os.open(place, _PLAIN | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return b""
+    try:
+        return _content(handle)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
+
+
+def _identity(place: str | int | None) -> tuple[int, int] | None:
     """Which file it is: every write makes a new one."""
     try:
         status = os.stat(place) if place is not None else None  # noqa: PTH116  also of a handle
@@ -164,6 +202,11 @@ def settle_folder(folder: Path) -> None:
 
 def _staged(place: Path) -> Path:
     return place.with_name(f".{place.name}{SUFFIX}")
+
+
+def _staged_text(place: str) -> str:
+    above, name = os.path.split(place)
+    return os.path.join(above, f".{name}{SUFFIX}")  # noqa: PTH118
 
 
 def make_folder(folder: Path) -> None:

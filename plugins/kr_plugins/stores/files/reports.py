@@ -1,30 +1,25 @@
 """Entries made anew from the reports on disk, for an index that was lost.
 
-Read are KR's own reports and those found in the wild: a title (`# framework - topic`, or the topic alone), then
-bold lines (`**Framework:** vue-easytable 2.x`, `**Version:**`, `**Topic:**`, `**Research Date:**` or
-`**Researched:**`, ...). What the lines do not say is taken from the place: `frameworks/{framework}/{topic}.md`.
+What a report does not say is taken from its place, `frameworks/{framework}/{topic}.md`; the framework always is.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
+from codecs import BOM_UTF8
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.plugin import STALE_MARK, Entry
-from kr_core.toolkit import inside, lies_within, read_bytes
-from kr_plugins.stores.files.report_files import LARGEST
+from kr_core.toolkit import inside, is_framework_of, lies_within, read_bytes
+from kr_plugins.stores.files.report_files import LARGEST, plain_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
-_TITLE = re.compile(r"^#[ \t]+(.+)$", re.MULTILINE)
-_BOLD = re.compile(r"^[ \t]*(?:[-*][ \t]+)?\*\*([A-Za-z ]+?)(?::\*\*|\*\*[ \t]*:)[ \t]*(.+)$", re.MULTILINE)
-_SECTION = re.compile(r"^##[ \t]", re.MULTILINE)
-_VERSION_AT_END = re.compile(r"^(.*\S)[ \t]+[(`]*(v?\d[\w.+-]*|latest)[)`]*$")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TITLE_PARTS = re.compile(r"(?<![ \t])[ \t]++[-\N{EN DASH}\N{EM DASH}][ \t]++")
 
 
@@ -39,30 +34,91 @@ def readable_text(file: Path) -> str | None:
 def as_text(raw: bytes) -> str | None:
     """The text of a report's bytes, or None if there is none in them."""
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.removeprefix(BOM_UTF8).decode("utf-8")
     except UnicodeError:
         return None
-    return text if text.strip() and "\0" not in text else None
+    return text if text and not text.isspace() and "\0" not in text else None
 
 
-def report_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The reports in a knowledge base by path, relative and whole; links that lead out are left out."""
-    for file in sorted(files_below(folder, ".md")):
-        path = file.relative_to(folder).as_posix()
-        if inside(folder, path) and not file.name.startswith("."):
-            yield path, file
+class ReportList:
+    """The reports in the folders of a knowledge base's frameworks, and their evidence, as they were when they were listed.
+
+    Links to folders elsewhere are not followed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: list[str] = []
+        self._plain: set[str] = set()
+        """Regular files, in folders that are not links either."""
+        frameworks = folder / "frameworks"
+        if not lies_within(frameworks, folder):
+            return
+        for name in _names(frameworks):
+            if lies_within(frameworks / name, folder):
+                has_links = frameworks.is_symlink() or (frameworks / name).is_symlink()
+                self._add(f"frameworks/{name}", is_plain=not has_links)
+
+    def _add(self, top: str, *, is_plain: bool) -> None:
+        left = [top]
+        while left:
+            here = left.pop()
+            try:
+                with os.scandir(f"{self._folder}/{here}") as found:
+                    for one in found:
+                        if one.is_dir():
+                            left += [] if one.is_symlink() else [f"{here}/{one.name}"]
+                        elif one.name.endswith((".md", ".evidence.json")):
+                            path = f"{here}/{one.name}"
+                            self._paths.append(path)
+                            if is_plain and one.is_file(follow_symlinks=False):
+                                self._plain.add(path)
+            except OSError:
+                continue
+
+    def reports(self, *, besides: Collection[str] = ()) -> Iterator[tuple[str, Path]]:
+        """The reports by path, relative and whole, besides some; links that lead out are left out."""
+        found = (path for path in self._paths if path.endswith(".md") and path not in besides)
+        for path in _by_folder(path for path in found if not path.rpartition("/")[2].startswith(".")):
+            if path in self._plain or lies_inside(self._folder, path):
+                yield path, self._folder / path
+
+    def evidence_alone(self) -> list[str]:
+        """The evidence whose report is gone."""
+        ending = ".evidence.json"
+        found = (path for path in self._paths if path.endswith(ending))
+        return _by_folder(path for path in found if not self._exists(f"{path.removesuffix(ending)}.md"))
+
+    def _exists(self, path: str) -> bool:
+        return path in self._plain or os.path.exists(f"{self._folder}/{path}")  # noqa: PTH110
+
+    def text(self, path: str) -> str | None:
+        """The text of a report that needs no links to reach; None for everything else."""
+        # A hidden folder holds no reports.
+        is_plain = path in self._plain and "/." not in path and "\\" not in path
+        return as_text(plain_content(f"{self._folder}/{path}")) if is_plain else None
 
 
-def files_below(folder: Path, ending: str) -> Iterator[Path]:
-    """The files in the folders of a knowledge base's frameworks; a link to a folder elsewhere is not followed."""
-    frameworks = folder / "frameworks"
-    if not lies_within(frameworks, folder):
-        return
-    for name in _names(frameworks):
-        if not lies_within(frameworks / name, folder):
-            continue
-        for here, _folders, names in os.walk(frameworks / name):
-            yield from (Path(here, one) for one in names if one.endswith(ending))
+def _by_folder(paths: Iterable[str]) -> list[str]:
+    return sorted(paths, key=lambda path: path.split("/"))
+
+
+def lies_inside(folder: Path, path: str) -> bool:
+    """Whether a path of a knowledge base really lies in it; where it has no links that needs no look at all links above."""
+    place = os.fspath(folder)
+    parts = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(parts):
+        return inside(folder, path) is not None
+    try:
+        for part in parts:
+            place = f"{place}/{part}"
+            if stat.S_ISLNK(os.lstat(place).st_mode):
+                return inside(folder, path) is not None
+    except FileNotFoundError:
+        return True  # what is not there leads nowhere
+    except (OSError, ValueError):
+        return inside(folder, path) is not None
+    return True
 
 
 def _names(folder: Path) -> list[str]:
@@ -80,60 +136,41 @@ def written_on(file: Path) -> date:
 def entry_of(path: str, text: str, *, undated: date) -> Entry | None:
     """The entry of one report, or None if the text has neither a title nor a framework line.
 
-    When it was last read is not known: the research date stands for it.
+    Its framework is the one of the folder in which it lies, spelled as the report spells it. When it was last read is not known:
+    the research date replaces it.
     """
-    from kr_core.toolkit import content_words
+    from kr_core.toolkit import content_words, report_facts
 
-    section = _SECTION.search(text)
-    head = text[: section.start()] if section else text
-    lines = {name.strip().casefold(): _plain(value.rstrip(" \t\\")) for name, value in _BOLD.findall(head)}
-    title = _TITLE.search(head)
-    if title is None and "framework" not in lines:
-        return None
     _, folder, *below = path.removesuffix(".md").split("/")
-    framework, version = _framework_and_version(lines.get("framework", ""), lines.get("version", ""))
-    named, topic = _title_parts(_plain(title.group(1).rstrip(" \t#")) if title else "", framework)
-    topic = lines.get("topic") or topic or " ".join(below).replace("-", " ")
-    researched = _DATE.search(lines.get("research date") or lines.get("researched") or "")
-    day = _day(researched.group()) if researched else None
+    facts = report_facts(text, folder)
+    if not facts.title and not facts.framework:
+        return None
+    named = [facts.framework] if facts.framework else []
+    if not any(facts.title.casefold().startswith(name.casefold()) for name in named):
+        named += [name for name in [report_facts(text).framework] if name]  # as its own line spells it
+    framework, topic = _title_parts(facts.title, named, folder)
+    topic = facts.topic or topic or " ".join(below).replace("-", " ")
+    day = facts.researched or undated
     return Entry(
         id="-".join((folder, *below)),
-        framework=framework or named or folder,
-        framework_version=version or "latest",
+        framework=facts.framework or framework or folder,
+        framework_version=facts.framework_version or "latest",
         topic=topic,
         tags=tuple(content_words(topic)),
         path=path,
-        created=day or undated,
-        last_accessed=day or undated,
+        created=day,
+        last_accessed=day,
         status="stale" if STALE_MARK in text else "fresh",
     )
 
 
-def _framework_and_version(framework: str, version: str) -> tuple[str, str]:
-    inline = _VERSION_AT_END.match(framework)
-    if inline is None or version not in {"", inline.group(2)}:  # a name may end with a number of its own
-        return framework, version
-    return inline.group(1).rstrip("`(").strip(), inline.group(2)
-
-
-def _title_parts(title: str, framework: str) -> tuple[str, str]:
+def _title_parts(title: str, named: list[str], folder: str) -> tuple[str, str]:
     """The framework and the topic of a title; the framework is empty where the title is the topic alone."""
-    if framework and title.casefold().startswith(framework.casefold()):
-        rest = _TITLE_PARTS.split(title[len(framework) :], maxsplit=1)
-        return framework, _plain(rest[1]) if len(rest) == 2 else title
+    for framework in named:
+        if title.casefold().startswith(framework.casefold()):
+            rest = _TITLE_PARTS.split(title[len(framework) :], maxsplit=1)
+            return framework, rest[1].strip().removeprefix("\\") if len(rest) == 2 else title
     parts = _TITLE_PARTS.split(title, maxsplit=1)
-    if len(parts) == 2 and not framework:
+    if len(parts) == 2 and is_framework_of(parts[0].strip(), folder):
         return parts[0].strip(), parts[1].strip()
     return "", title
-
-
-def _plain(text: str) -> str:
-    """Without the marks of Markdown around it: code ticks, and the backslash with which KR keeps text plain."""
-    return text.strip().strip("`").removeprefix("\\").strip()
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None

@@ -13,12 +13,13 @@ from kr_core.plugin import Candidates, ChangeResult, RebuildResult, WriteResult
 from kr_core.toolkit import fold_name
 from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import KnowledgeFolder, reason, utc_now
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, UnreadableIndexError
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange, UnreadableIndexError
 from kr_plugins.stores.files.indexes import IndexFile
+from kr_plugins.stores.files.merge import merge_indexes, resolve_conflict
 from kr_plugins.stores.files.paths import ReportPaths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_core.plugin import Entry, Issue, ResearchQuery
 
@@ -77,14 +78,21 @@ class Files:
         try:
             index = self._live.read()
         except (OSError, UnreadableIndexError) as error:
-            said = f"{self._live.place_of(error)} cannot be read: {reason(error)}"
-            if isinstance(
-                error, UnreadableIndexError
-            ):  # who writes may well be gone before the next candidates
-                said += "; the next report that is kept sets it aside and rebuilds it from the reports"
-            return Candidates((), (*pending, said), files)
-        entries = index.by_framework.get(fold_name(query.framework), ())
+            return self._without_index(error, query, pending)
+        entries = index.of_framework(query.framework)
         return Candidates(entries, (*pending, *_told(index)), files)
+
+    def _without_index(self, error: Exception, query: ResearchQuery, pending: Sequence[str]) -> Candidates:
+        """What both sides of a merge conflict still tell; nothing where the file is broken in another way."""
+        said = f"{self._live.place_of(error)} cannot be read: {reason(error)}"
+        found: Sequence[Entry] = ()
+        if isinstance(error, UnreadableIndexError):  # who writes may well be gone before the next candidates
+            both = resolve_conflict(self._live.raw(), undated=self._today())
+            if both is not None and both.rows:
+                found = both.of_framework(query.framework)
+                said += "; both sides are used meanwhile, and `kr cache rebuild` merges them"
+            said += "; the next report that is kept sets it aside and rebuilds it from the reports"
+        return Candidates(found, (*pending, said), (self._live.path,))
 
     def entries(self) -> Sequence[Entry]:
         """All entries, in the order of the index; none where there is no index yet.
@@ -100,9 +108,20 @@ class Files:
         Raises:
             StorageError: one of the two files cannot be read.
         """
+        return self._gone(self._archive.readable().entries)
+
+    def archived_of(self, framework: str) -> Sequence[Entry]:
+        """The archived entries of a framework; the others are not read.
+
+        Raises:
+            StorageError: one of the two files cannot be read.
+        """
+        return self._gone(self._archive.readable().of_framework(framework))
+
+    def _gone(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         live = self._live.readable()
         return [
-            entry for entry in self._archive.readable().entries if (place := live.position(entry)) is None
+            entry for entry in entries if (place := live.position(entry)) is None
             or live.entry_at(place).path != entry.path
         ]  # fmt: skip
 
@@ -132,7 +151,7 @@ class Files:
             if not index:
                 path = self._keep_skeleton(text, entry, found)
                 self._furnish(found)
-                return WriteResult(None, path, len(found.entries), files=tuple(self._folder.written))
+                return WriteResult(None, path, found.count, files=tuple(self._folder.written))
             position = found.position(entry)
             entry = self._places.placed(entry, found, position)
             self._folder.put(entry.path, text, quotes)
@@ -142,7 +161,7 @@ class Files:
                 after = found.with_entry(entry, position)
                 self._live.save(after, before=None if broken else found)
             self._furnish(after)
-            return WriteResult(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+            return WriteResult(entry, entry.path, after.count, files=tuple(self._folder.written))
 
     def _keep_skeleton(self, text: str, entry: Entry, index: Index) -> str:
         path = self._places.free(entry, index)
@@ -185,13 +204,13 @@ class Files:
         """
         index = self._live.readable()
         if _used_on(index, entry, today):
-            return len(index.entries)
+            return index.count
         with self._folder.changing():
             index = self._live.readable()
             position = index.position(entry)
             if position is not None and not _used_on(index, entry, today):
                 self._live.save(index.touched(position, today), before=index)
-            return len(index.entries)
+            return index.count
 
     def drop(self, entry: Entry) -> None:
         """Remove an entry whose report is gone; one whose report has come back meanwhile stays.
@@ -214,14 +233,13 @@ class Files:
             StorageError: the index cannot be read or written.
         """
         with self._folder.changing():
-            before = index = self._live.readable()
-            marked = []
-            for position in _positions(index, choose(index.entries)):
-                stale = index.entry_at(position).model_copy(update={"status": "stale"})
-                index = index.with_entry(stale, position)
-                marked.append(stale)
-            self._live.save(index, before=before)
-            return ChangeResult(tuple(marked), tuple(self._folder.written))
+            index = self._live.readable()
+            changes = [
+                RowChange(index.entry_at(position).model_copy(update={"status": "stale"}), position)
+                for position in _positions(index, choose(index.entries))
+            ]
+            self._live.save(index.with_entries(changes), before=index)
+            return ChangeResult(tuple(change.entry for change in changes), tuple(self._folder.written))
 
     # -- the archive -------------------------------------------------------------------------------------
 
@@ -235,20 +253,13 @@ class Files:
         """
         with self._folder.changing():
             index = self._live.readable()
-            archive = before = self._archive.readable()
+            archive = self._archive.readable()
             going = _positions(index, choose(index.entries))
-            gone = []
-            for position in going:
-                entry = index.entry_at(position).model_copy(update={"status": "archived"})
-                place = archive.position(entry)
-                if place is not None and archive.entry_at(place).path != entry.path:
-                    place = None  # an older one of the same id, with a report of its own
-                archive = archive.with_entry(entry, place, item=index.rows[position].read.item)
-                gone.append(entry)
-            if gone:
-                self._archive.save(archive, before=before)
+            changes = list(_moves(index, going, archive))
+            if changes:
+                self._archive.save(archive.with_entries(changes), before=archive)
                 self._live.save(index.without(going), before=index)
-            return ChangeResult(tuple(gone), tuple(self._folder.written))
+            return ChangeResult(tuple(change.entry for change in changes), tuple(self._folder.written))
 
     def restore(self, entry: Entry) -> WriteResult:
         """Move an archived entry back, as it is given.
@@ -274,7 +285,7 @@ class Files:
             after = index.with_entry(entry, present, item=archive.rows[place].read.item)
             self._live.save(after, before=index)
             self._archive.save(archive.without([place]), before=archive)
-            return WriteResult(entry, entry.path, len(after.entries), files=tuple(self._folder.written))
+            return WriteResult(entry, entry.path, after.count, files=tuple(self._folder.written))
 
     def _archived_paths(self) -> frozenset[str]:
         try:
@@ -288,6 +299,19 @@ class Files:
     def check(self) -> Sequence[Issue]:
         """Everything that is wrong: reports without an entry, entries without a report, what cannot be read."""
         return repair.flaws(self._folder, self._live, self._archive, self._today())
+
+    def merge(self, base: str, ours: str, theirs: str) -> str:
+        """The text of two versions of an index, or of an archive, as one.
+
+        Raises:
+            StorageError: a text is not an index, or what stands beside the list changed on both sides.
+        """
+        try:
+            return merge_indexes(base, ours, theirs, undated=self._today()).text()
+        except UnreadableIndexError as error:
+            raise StorageError(
+                f"the two versions cannot be merged: {error}", where="index.yaml", hint="merge it by hand"
+            ) from error
 
     def rebuild(self) -> RebuildResult:
         """Make the index anew from the reports, with what the old one still tells; say what was done.
@@ -317,6 +341,22 @@ def _positions(index: Index, entries: Sequence[Entry]) -> list[int]:
     """The rows of the chosen entries, in the order of the index."""
     found = (index.position(entry) for entry in entries)
     return sorted({position for position in found if position is not None})
+
+
+def _moves(index: Index, going: Sequence[int], archive: Index) -> Iterator[RowChange]:
+    """What changes in the archive when rows of the index go there."""
+    new: dict[tuple[str, str, str], int] = {}
+    for position in going:
+        entry = index.entry_at(position).model_copy(update={"status": "archived"})
+        place = archive.position(entry)
+        if place is not None and archive.entry_at(place).path != entry.path:
+            place = None  # an older one of the same id, with a report of its own
+        if place is None:  # of two that are the same the last one stays
+            key = (fold_name(entry.framework), entry.id, entry.path)
+            row = len(archive.rows) + len(new)
+            place = new.setdefault(key, row)
+            place = None if place == row else place
+        yield RowChange(entry, place, index.rows[position].read.item)
 
 
 def _used_on(index: Index, entry: Entry, day: date) -> bool:

@@ -10,8 +10,10 @@ YAML is more than layout: `cut` returns None for a text that is not laid out as 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from kr_core.plugin import Entry, EntryStatus
 from kr_core.toolkit import yaml_text
 from kr_plugins.stores.files.entries import KEYS
 
@@ -35,6 +37,9 @@ _OWN_FORM = re.compile(
     )
 )
 """An item as KR writes it; YAML takes three times as long to read an index of thousands."""
+_DAY = re.compile(r"'[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])'")
+"""A day that every month has, as KR writes it; the others are looked at more closely."""
+_PLAIN_STATUSES = frozenset(get_args(EntryStatus))
 _COMMENT = re.compile(r"(?:^|[ \t])#", re.MULTILINE)
 _NO_CONTENT = re.compile(r" *(?:#[^\n]*)?(?:\n|\Z)")
 _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^ \t\n#]")
@@ -71,9 +76,7 @@ def cut(text: str, key: str) -> IndexText | None:
         return None
     indent = first.group(1)
     # Where an item is followed by anything but the next one, it is no single item, and YAML has the word.
-    first_item, *others = text[first.start() :].split(f"\n{indent}- ")
-    items = [f"{first_item}\n", *(f"{indent}- {other}\n" for other in others)]
-    items[-1] = items[-1].removesuffix("\n")
+    items = _split(text, first.start(), f"\n{indent}- ")
     # What stands further left than the items, and is neither blank nor a comment, ends the list.
     end = re.compile(rf"^(?!{indent} |{indent}-(?: |\n)|[ ]*(?:#|\n|\Z))", re.MULTILINE).search(items[-1])
     tail = items[-1][end.start() :] if end else ""
@@ -81,8 +84,93 @@ def cut(text: str, key: str) -> IndexText | None:
     return IndexText(text[: first.start()], items, tail, indent)
 
 
+def _split(text: str, start: int, before_item: str) -> list[str]:
+    """The text from an item's start on, cut before each further item; no second copy of all is made meanwhile."""
+    items = []
+    while (end := text.find(before_item, start)) >= 0:
+        items.append(text[start : end + 1])
+        start = end + 1
+    return [*items, text[start:]]
+
+
 def _is_blank(text: str) -> bool:
     return all(not line.strip() or line.lstrip(" ").startswith("#") for line in text.split("\n"))
+
+
+class OwnForm(NamedTuple):
+    """What tells an item in KR's own form from others, without reading the rest of it."""
+
+    id: str
+    framework: str
+    path: str
+    is_plain: bool
+    """Whether its dates and its status are certainly what they should be, and no later than a day."""
+
+
+def own_form(text: str, today: str) -> OwnForm | None:
+    """What an item in KR's own form is about; None for one in another form, which YAML has to read.
+
+    Args:
+        text: the item's lines.
+        today: the day, in ISO 8601, after which no date of it lies.
+    """
+    found = _OWN_FORM.fullmatch(text)
+    if found is None:
+        return None
+    *named, created, used, status = found.group(
+        "id", "framework", "path", "topic", "created", "last_accessed", "status"
+    )
+    for number, value in enumerate(named):
+        if value[0] in "'+-0123456789" or value in _WORDS:
+            meant = _value(value)
+            named[number] = "" if meant is None else str(meant).strip()
+            if not named[number]:
+                return None
+    is_plain = status in _PLAIN_STATUSES and all(
+        _DAY.fullmatch(day) is not None and day[1:-1] <= today for day in (created, used)
+    )
+    name, framework, path, _ = named
+    return OwnForm(name, framework, path, is_plain)
+
+
+_BEFORE_TAGS, _BELOW_TAGS = KEYS[: KEYS.index("tags")], KEYS[KEYS.index("tags") + 1 :]
+_TOPIC_LINE, _FIRST_TAG, _AFTER_TAGS = (
+    KEYS.index("topic"),
+    KEYS.index("tags") + 1,
+    KEYS.index("tags") - len(KEYS),
+)
+
+
+def topic_of(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The topic and the tags of an item in KR's own form, by its lines; None where only YAML knows them."""
+    lines = text.split("\n")
+    found = [lines[_TOPIC_LINE].removeprefix("  topic: ")]
+    found += [line[4:] for line in lines[_FIRST_TAG:_AFTER_TAGS]]
+    for number, value in enumerate(found):
+        if value[0] in "'+-0123456789" or value in _WORDS:
+            meant = _value(value)
+            if meant is None or not str(meant).strip():
+                return None
+            found[number] = str(meant).strip()
+    topic, *tags = found
+    return topic, tuple(tags)
+
+
+def entry_of(text: str) -> Entry | None:
+    """The entry of an item in KR's own form with plain dates and a plain status; None where only YAML knows it."""
+    lines = text.split("\n")
+    found = {key: line[len(key) + 4 :] for key, line in zip(_BEFORE_TAGS, lines, strict=False)}
+    found |= {key: line[len(key) + 4 :] for key, line in zip(_BELOW_TAGS, lines[_AFTER_TAGS:], strict=False)}
+    days = {key: date.fromisoformat(found.pop(key)[1:-1]) for key in ("created", "last_accessed")}
+    values = [*found.values(), *(line[4:] for line in lines[_FIRST_TAG:_AFTER_TAGS])]
+    for number, value in enumerate(values):
+        if value[0] in "'+-0123456789" or value in _WORDS:
+            meant = _value(value)
+            if meant is None or not str(meant).strip():
+                return None
+            values[number] = str(meant).strip()
+    named = dict(zip(found, values, strict=False))
+    return Entry.model_validate({**named, **days, "tags": tuple(values[len(found) :])})
 
 
 def item_of(text: str) -> Any:

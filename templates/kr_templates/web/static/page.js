@@ -51,6 +51,8 @@
   // -- one case -------------------------------------------------------------------------------------------
 
   function ended(one) {
+    if (one.action === "context") return `${one.id} was answered by ${one.by}, with what a person has added.`;
+    if (one.action === "withdraw") return `${one.id} was withdrawn by ${one.by}.`;
     return one.by ? `${one.id} was answered by ${one.by} (${one.action}).` : `${one.id} waits no longer (${one.status}).`;
   }
 
@@ -84,7 +86,9 @@
       page.turns = mine.turns;
       if (!wasWorking) say("The talk goes on.", "news", { href: `${place}#talk`, text: "Show it" });
     }
-    if (wasWorking && !told.working) location.replace(place);
+    if (!wasWorking || told.working) return;
+    if (page.waits !== "yes" || !begun()) location.replace(place);
+    else say("The agent has been asked.", "news", { ...here, text: "Show it, and keep what you have begun" });
   }
 
   // -- expeditions ----------------------------------------------------------------------------------------
@@ -144,10 +148,18 @@
   // -- what is typed --------------------------------------------------------------------------------------
 
   const key = `kr ${page.case}`;
-  const texts = [...document.querySelectorAll("textarea")];
+  const revision = page.revision; // of the answer that is shown
+  const texts = [...document.querySelectorAll('textarea, input[name="by"]')];
+  const ways = [...document.querySelectorAll('input[name="action"]')];
+
+  function begun() {
+    return texts.some((one) => one.value !== one.defaultValue) || ways.some((one) => one.checked);
+  }
 
   function keep() {
     const typed = Object.fromEntries(texts.filter((one) => one.value !== one.defaultValue).map((one) => [one.id, one.value]));
+    const way = ways.find((one) => one.checked);
+    if (way) typed.way = { id: way.id, revision };
     try {
       sessionStorage.setItem(key, JSON.stringify(typed));
     } catch {
@@ -156,17 +168,21 @@
   }
 
   function bringBack() {
+    if (page.refused) return;
     let typed = {};
     try {
       typed = JSON.parse(sessionStorage.getItem(key) || "{}");
     } catch {
       return;
     }
+    const chosen = ways.some((one) => one.checked); // a person may be quicker than this script
     for (const one of texts) {
-      if (typeof typed[one.id] !== "string" || page.refused) continue;
+      if (typeof typed[one.id] !== "string" || one.value !== one.defaultValue) continue;
       one.value = typed[one.id];
-      choose(one);
+      if (!chosen) choose(one);
     }
+    const way = typed.way && typed.way.revision === revision && !chosen && document.getElementById(typed.way.id);
+    if (way) way.checked = true; // what was chosen for an older answer is not chosen for a newer one
   }
 
   function choose(text) {
@@ -182,6 +198,7 @@
         keep();
       });
     }
+    for (const one of ways) one.addEventListener("change", keep);
     for (const form of document.querySelectorAll("form[data-form]")) {
       form.addEventListener("submit", (event) => {
         if (form.dataset.sent) event.preventDefault(); // a second click says nothing new

@@ -49,6 +49,31 @@ def test_what_a_passage_is(values, kind):
     assert signal_type(Passage(text="Anything at all.", **values)) == kind
 
 
+@pytest.mark.req("E4")
+def test_an_axiom_without_an_id_has_that_of_its_statement():
+    """As first described, without an id and with times that name no zone: the id that KR gives the same words."""
+    values = {
+        "statement": "Redirects are **not** followed by default.",
+        "category": "specifications",
+        "confidence": 0.95,
+        "signals": [
+            Signal(type="DOCUMENT", source="https://one.example", weight=0.95, timestamp=datetime(2026, 2, 5))
+        ],
+        "created_at": datetime(2026, 2, 5),
+    }
+    made = Axiom(**values)
+    assert made.id == quoted("Redirects are not followed, by default").id
+    assert made == Axiom(id=made.id, **values) == Axiom.model_validate_json(made.model_dump_json())
+    assert (made.created_at, made.signals[0].timestamp) == (WHEN, WHEN)
+    known = KnownAxioms()
+    known.join(quoted("Redirects are not followed by default."))
+    known.join(made)
+    assert len(known) == 1
+    assert Axiom(**{**values, "id": "A-mine"}).id == "A-mine"
+    with pytest.raises(ValidationError, match="statement"):
+        Axiom(**{**values, "statement": ""})
+
+
 @pytest.mark.req("E3")
 def test_none_without_a_signal():
     """An axiom that nothing speaks for cannot be made, and so cannot be stored."""

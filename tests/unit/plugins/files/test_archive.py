@@ -34,6 +34,18 @@ def test_the_archive_has_its_form(kept, folder):
     assert [one.topic for one in kept.entries()] == ["timeouts"]
 
 
+@pytest.mark.req("K6")
+def test_the_archive_of_one_framework_is_found_alone(kept, folder):
+    """Its name counts in any case; what went back into the index has left it, and no entry of another framework is read."""
+    kept.write(REPORT, {}, entry("retries", "parcel"))
+    kept.archive(lambda entries: entries)
+    kept.restore(entry("timeouts"))
+    again = Files(folder)
+    assert [one.topic for one in again.archived_of("HTTPX")] == ["retries"]
+    assert again.archived_of("letters") == []
+    assert [row.key[1] for row in again._archive.readable().rows if not row.was_read] == ["parcel"]
+
+
 @pytest.mark.req("K6", "K8")
 def test_killed_between_the_two_files(kept, folder):
     """An entry that stands in both files, since a writer was killed, has not gone; archiving it again mends that."""

@@ -14,6 +14,7 @@ from kr_core.hookspecs import Settings
 from kr_core.model import Entry
 from kr_plugins.stores.files import Files, kr_store
 from kr_plugins.stores.files.index import parse
+from kr_plugins.stores.files.yaml_edit import written
 
 
 class TestForm:
@@ -241,3 +242,27 @@ class TestPlugin:
         code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
         done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         assert done.stdout == "[]\n"
+
+
+class TestReadWhenNeeded:
+    """An index of thousands, of which one framework is asked for."""
+
+    @pytest.mark.req("K2", "Z3")
+    def test_only_what_is_asked_for_is_read(self):
+        """Rows in KR's own form are known by id, framework and path; the others of their values stay unread."""
+        rows = "".join(
+            written(entry("timeouts", f"lib-{number}").model_dump(mode="json"), "") for number in range(50)
+        )
+        index = parse(f"entries:\n{rows}", header={}, undated=TODAY)
+        (found,) = index.of_framework("LIB_7")
+        assert (found.framework, found.topic) == ("lib-7", "timeouts")
+        assert [row.key[1] for row in index.rows if row.was_read] == ["lib-7"]
+        assert index.text() == f"entries:\n{rows}"
+
+    @pytest.mark.req("K2", "Z3")
+    @pytest.mark.parametrize("day", ["2026-02-30", "never", "2199-01-01"])
+    def test_a_date_that_cannot_be_is_still_found(self, day):
+        """What needs a closer look gets it, as if the whole index had been read."""
+        text = written({**entry().model_dump(mode="json"), "last_accessed": day}, "")
+        (row,) = parse(f"entries:\n{text}", header={}, undated=TODAY).rows
+        assert not row.is_plain(TODAY)

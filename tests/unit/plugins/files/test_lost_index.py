@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.files_store import HEADER, REPORT, TODAY, entry, files_in, given_index, given_report, query
 
 from kr_core.errors import StorageError
+from kr_core.knowledge.ids import report_path
 from kr_core.model import SKELETON_MARK
 from kr_plugins.stores.files import Files
 from kr_plugins.stores.files.reports import entry_of
@@ -56,6 +57,14 @@ STALE = """\
 **Framework:** not-this 1
 """
 
+OTHER_LANGUAGES = {
+    "Chinese": "# vue-easytable - 虚拟滚动\n\n**框架：** vue-easytable\n**版本：** 2.10\n**研究日期：** 2026年1月20日\n"
+    "**置信度：** 高\n\n## 摘要\n\n使用 `virtual-scroll`。\n",
+    "German": "# vue-easytable - Virtuelles Scrollen\n\n- **Rahmenwerk**: `vue-easytable 2.10`\n- **Recherchiert am**: 20.1.2026\n"
+    "\n## Zusammenfassung\n\nSetze `virtual-scroll`.\n",
+    "Japanese": "# 仮想スクロール\n\n**フレームワーク:** vue-easytable\n**バージョン:** 2.10\n**調査日:** 2026/01/20\n\n## 概要\n\nx\n",
+    "title alone": "# 가상 스크롤\n\n**버전:** 2.10\n**조사일:** 2026-01-20\n\n## 요약\n\nx\n",
+}  # fmt: skip
 
 BROKEN = {
     "not YAML": "entries: [}\n",
@@ -154,12 +163,42 @@ class TestLostIndex:
     )
     def test_reports_in_the_wild(self, text, expected):
         """A report says what its entry was: in its title, in bold lines, and else by its place."""
-        found = entry_of("frameworks/folder/the-topic.md", text, undated=TODAY)
         framework, version, topic, day, status = expected
+        folder = framework.replace(" ", "-").lower()
+        found = entry_of(f"frameworks/{folder}/the-topic.md", text, undated=TODAY)
         assert (found.framework, found.framework_version, found.topic) == (framework, version, topic)
         assert (found.created, found.last_accessed, found.status) == (day, day, status)
-        assert (found.id, found.path) == ("folder-the-topic", "frameworks/folder/the-topic.md")
+        assert (found.id, found.path) == (f"{folder}-the-topic", f"frameworks/{folder}/the-topic.md")
         assert found.tags
+
+    @pytest.mark.req("K7")
+    @pytest.mark.parametrize(
+        ("folder", "text", "expected"),
+        [
+            ("react", "# Hooks\n\n**Framework:** React + TypeScript\n**Version:** 19.1\n", ("React", "19.1", "Hooks")),
+            ("tauri", "# Dialogs\n\n**Framework:** Tauri v2 / tauri-plugin-dialog\n", ("Tauri", "v2", "Dialogs")),
+            ("vue", "# React + TypeScript - state\n\n**Framework:** React + TypeScript\n", ("vue", "latest", "state")),
+            ("parcel", "# Sending - a guide\n\n**Version:** 2.1\n", ("parcel", "2.1", "Sending - a guide")),
+            ("spring-boot", "# Spring Boot - logs\n", ("Spring Boot", "latest", "logs")),
+            (report_path("C++", "x").split("/")[1], "# C++ - ranges\n\n**Framework:** C++ 23.0\n", ("C++", "23.0", "ranges")),
+        ],
+    )  # fmt: skip
+    def test_the_folder_says_what_framework_it_is(self, folder, text, expected):
+        """A report belongs to the framework of its folder, whatever its own lines name besides."""
+        found = entry_of(f"frameworks/{folder}/the-topic.md", text, undated=TODAY)
+        assert (found.framework, found.framework_version, found.topic) == expected
+
+    @pytest.mark.req("K7", "K2")
+    @pytest.mark.parametrize("lines", OTHER_LANGUAGES.values(), ids=OTHER_LANGUAGES)
+    def test_a_report_in_another_language(self, store, folder, lines):
+        """Facts in another language are read by their values: the framework, its version and the day."""
+        path = "frameworks/vue-easytable/virtual-scroll.md"
+        given_report(folder, path, lines)
+        store.rebuild()
+        (found,) = store.entries()
+        assert (found.framework, found.framework_version) == ("vue-easytable", "2.10")
+        assert (found.created, found.path) == (date(2026, 1, 20), path)
+        assert store.read(found) == (lines, {})
 
     @given(st.text())
     @pytest.mark.req("K7")

@@ -256,3 +256,32 @@ class TestFailure:
         with pytest.raises(StorageError):
             store.write("\udc80", {}, entry())
         assert files_in(folder) == []
+
+
+class TestLeftovers:
+    """What a killed writer leaves beside the reports."""
+
+    @pytest.mark.req("K2", "Z4")
+    @pytest.mark.parametrize("left", [".other.md.new", ".index.yaml.abcdefgh.tmp"])
+    def test_the_next_write_removes_it_from_any_folder(self, store, folder, left):
+        """Whichever framework's folder the writer was killed in, and whatever this process has written before."""
+        store.write(REPORT, {}, entry())
+        other = folder / "frameworks" / "never-written-again" / "deep"
+        other.mkdir(parents=True)
+        (other / left).write_text("# half")
+        store.write("# new\n", {}, entry("timeouts", "httpx"))
+        assert list(other.iterdir()) == []
+        (other / left).write_text("# half")
+        store.write("# newer\n", {}, entry("timeouts", "httpx"))
+        assert list(other.iterdir()) == []
+
+    @pytest.mark.req("K2", "Z1")
+    def test_a_link_to_a_folder_elsewhere_is_left_alone(self, store, folder, tmp_path):
+        """What lies in it is not of this knowledge base."""
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / ".other.md.new").write_text("mine")
+        (folder / "frameworks").mkdir(parents=True)
+        (folder / "frameworks" / "linked").symlink_to(elsewhere)
+        store.write(REPORT, {}, entry())
+        assert (elsewhere / ".other.md.new").read_text() == "mine"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from support.files_store import HEADER, REPORT, TODAY, WILD, entry, given_index, query
 
 from kr_core import yaml_text
-from kr_plugins.stores.files.entries import KEYS
-from kr_plugins.stores.files.index import UnreadableIndexError, parse
-from kr_plugins.stores.files.yaml_edit import cut, edited, item_of, written
+from kr_plugins.stores.files.entries import KEYS, read
+from kr_plugins.stores.files.index import IndexRow, UnreadableIndexError, parse
+from kr_plugins.stores.files.yaml_edit import cut, edited, item_of, own_form, written
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _PLAIN = st.sampled_from(
@@ -81,6 +81,25 @@ def test_an_item_in_krs_own_form_is_what_yaml_says(values):
     expected = _loaded(text)
     if isinstance(expected, list) and len(expected) == 1:
         assert item_of(text) == expected[0]
+
+
+_NAMES = _PLAIN | _TEXT.filter(str.strip)
+
+
+@given(st.lists(_NAMES, min_size=5, max_size=5), st.lists(_NAMES, min_size=1, max_size=3))
+@pytest.mark.req("K2")
+def test_an_entry_that_is_read_by_its_lines_is_the_one_of_its_item(names, tags):
+    """The short way to an entry comes to the same entry as the long one, whatever its names and tags say."""
+    named = dict(zip(("id", "framework", "framework_version", "topic", "path"), names, strict=True))
+    item = {**entry().model_dump(mode="json"), **named, "tags": tags}
+    plain = [f"{'- ' if key == 'id' else '  '}{key}: {value}\n" for key, value in named.items()]
+    days = "  created: '2026-02-01'\n  last_accessed: '2026-02-02'\n  status: fresh\n"
+    marked = "".join(f"  - {tag}\n" for tag in tags)
+    for text in (written(item, ""), "".join([*plain[:4], f"  tags:\n{marked}", plain[4], days])):
+        if (own := own_form(text, TODAY.isoformat())) is not None:
+            row = IndexRow(text, None, own, TODAY)
+            assert row.entry == read(item_of(text), TODAY).entry
+            assert row.read.entry is row.entry
 
 
 @given(

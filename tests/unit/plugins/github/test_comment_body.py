@@ -85,4 +85,4 @@ def test_no_secret_reaches_a_comment_an_error_or_an_event(desk, github, tmp_path
     github.fault_of = lambda _asked: Fault("status", 403, {}, f"bad: {TOKEN}")
     error = failing(desk, lambda: desk.open(case("E2")))
     assert TOKEN not in str(error)
-    assert TOKEN not in repr(desk.sink.__dict__.get("_settings").model_copy(update={"token": "x"}))
+    assert TOKEN not in repr(desk.channel.__dict__.get("_settings").model_copy(update={"token": "x"}))

@@ -49,11 +49,11 @@ def test_all_that_kr_asks_and_is_answered_is_as_github_describes_it(described, t
     ]
     for _ in range(2):
         assert desk.poll() == []
-    desk.sink._ledger.will_post(
+    desk.channel._ledger.will_post(
         "E2@1", issue, "2026-02-05T12:00:00Z"
     )  # a process was killed in the middle of it
     desk.open(case("E2"))
-    desk.sink._ledger.will_post("issue:F-9", 0, "2026-02-05T12:00:00Z")
+    desk.channel._ledger.will_post("issue:F-9", 0, "2026-02-05T12:00:00Z")
     desk.open(case("E3", feature="F-9"))
     server.issues[issue]["state"] = "closed"
     desk.again().open(case("E4"))

@@ -91,7 +91,7 @@ def test_a_reply_to_a_case_that_is_decided_is_brought_so_that_it_is_refused(show
 
 @pytest.mark.req("H3")
 def test_the_wish_to_talk_is_brought_for_the_case_that_it_names(shown, github):
-    """Whether it can be granted is not the sink's to say: the case may be decided already."""
+    """Whether it can be granted is not the channel's to say: the case may be decided already."""
     shown.open(case("E2"))
     github.write("ann", 1, "/kr confirm E1@1\n\n/kr chat E2")
     assert [(one.escalation_id, one.response.action, one.response.revision) for one in shown.poll()] == [
@@ -121,6 +121,38 @@ def test_an_edit_after_a_reply_was_read_changes_nothing(shown, github):
     assert understood(shown.poll()) == [("ann", "confirm", "")]
     github.edit(comment["id"], "/kr correct E1@1 Use Postgres.")
     assert shown.poll() == []
+
+
+@pytest.mark.req("H4", "H5")
+@pytest.mark.parametrize("request_", ["permission", "comments"])
+def test_a_comment_edited_while_it_is_read_counts_as_it_was_read(shown, github, request_):
+    """The text that was read first is the reply, whole and once; the later text is none, whether it comes on a later page or poll."""
+    comment = github.write("ann", 1, "/kr correct E1@1 Use Redis.\n\nIt is quick.")
+    for _ in range(100):
+        github.write("ann", 1, "Well.")
+    pages = []
+
+    def edit(asked):
+        pages.append(asked.path)
+        if asked.path.endswith(request_) and pages.count(asked.path) == 2 - (request_ == "permission"):
+            github.edit(comment["id"], "/kr correct E1@1 Use Postgres.\n\n/kr confirm E1@1")
+
+    github.fault_of = edit
+    assert understood(shown.poll()) == [("ann", "correct", "Use Redis.\n\nIt is quick.")]
+    github.fault_of = None
+    assert "Postgres" in github.comments[comment["id"]]["body"]
+    assert shown.poll() == []
+    assert shown.again().poll() == []
+
+
+@pytest.mark.req("H4", "H5")
+def test_a_comment_edited_within_the_second_it_was_written_counts_as_it_was_read(shown, github):
+    """GitHub's times tell nothing of such an edit; the text that was read first is the reply."""
+    comment = github.write("ann", 1, "/kr correct E1@1 Use Redis.")
+    assert understood(shown.poll()) == [("ann", "correct", "Use Redis.")]
+    github.comments[comment["id"]]["body"] = "/kr correct E1@1 Use Postgres."
+    assert shown.poll() == []
+    assert shown.again().poll() == []
 
 
 @pytest.mark.req("H4")

@@ -118,7 +118,7 @@ def test_secondary_limits_one_after_the_other_double_the_pause(desk, github):
     desk.open(case("E1"))
     for seconds in (60, 120, 240):
         github.faults = [SECONDARY]
-        desk.sink._ledger.wait(0)  # that time has passed
+        desk.channel._ledger.wait(0)  # that time has passed
         assert f"left alone for {seconds} s" in str(failing(desk, lambda: desk.open(case("E2"))))
 
 

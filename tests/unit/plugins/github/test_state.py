@@ -41,11 +41,11 @@ def test_state_that_is_replaced_while_a_program_runs_is_read_anew(desk, github):
     desk.open(case("E3"))
     assert desk.open(case("E1")) == place
     assert desk.again().open(case("E3")) == github.case("E3@1")[0]["html_url"]
-    assert desk.sink._ledger.posted("E2@1") is None
+    assert desk.channel._ledger.posted("E2@1") is None
 
 
 def test_state_that_is_removed_while_a_program_runs_is_made_anew(desk, github):
-    """And where that cannot be, it is told as any fault of a sink."""
+    """And where that cannot be, it is told as any fault of a channel."""
     desk.open(case("E1"))
     folder = desk.folder / ".kr/github"
     shutil.rmtree(folder)

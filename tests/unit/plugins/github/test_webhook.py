@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from support import mcp_servers
-from support.github_desk import Desk, case
+from support.github_desk import Desk, case, understood
 from support.github_server import BOT, TOKEN
 
 from kr_core import RequestError
@@ -68,6 +68,16 @@ def test_a_new_comment_is_read_as_in_a_poll(desk, github):
     assert refusal.kind == "refused"
 
 
+@pytest.mark.req("H4", "H5")
+def test_a_comment_edited_while_its_call_is_under_way_counts_as_it_was_delivered(desk, github):
+    """The signed text is the reply; the poll that follows neither reads the later one nor says that edits are not read."""
+    comment = github.write("ann", 1, "/kr correct E1@1 Use Redis.")
+    headers, body = call(comment)
+    github.edit(comment["id"], "/kr correct E1@1 Use Postgres.")
+    assert understood(desk.receive(headers, body)) == [("ann", "correct", "Use Redis.")]
+    assert desk.poll() == []
+
+
 @pytest.mark.req("Z6", "H5")
 def test_a_call_that_is_delivered_again_tells_nothing(desk, github):
     headers, body = call(github.write("ann", 1, "/kr confirm E1@1"))
@@ -104,9 +114,9 @@ def test_without_the_right_signature_nothing_is_read(desk, github, signature):
 def test_a_body_that_was_written_anew_is_not_what_was_signed(desk, github):
     """The same JSON with other spaces is another text."""
     headers, body = call(github.write("ann", 1, "/kr confirm E1@1"))
-    desk.sink.verify(headers, body)
+    desk.channel.verify(headers, body)
     with pytest.raises(RequestError):
-        desk.sink.verify(headers, body + b" ")
+        desk.channel.verify(headers, body + b" ")
     assert refused(desk, headers, json.dumps(json.loads(body), indent=1).encode()).outcome == "blocked"
     assert refused(desk, headers, body + b" ").outcome == "blocked"
 
@@ -197,7 +207,7 @@ def permitted(desk, call):
         return httpx.Response(200, json={"login": "kr-bot"})
 
     async def work(context):
-        return await desk.sink.receive(list(desk.shown.values()), *call, context)
+        return await desk.channel.receive(list(desk.shown.values()), *call, context)
 
     return desk.call(work, respond).replies
 

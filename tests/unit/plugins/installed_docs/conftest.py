@@ -10,6 +10,7 @@ from kr_plugins.sources.installed_docs.package_index import python_files
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 
 def write(folder, files):
@@ -33,7 +34,7 @@ class Package:
             for file, name in python_files(folder / "box", "box")
         }
         self.names = PublicNames(self.modules, ["box"])
-        self.passages = make(self.modules, self.names)
+        self.passages = make(self.modules, self.names, ReadingBudget())
 
     def definition(self, name):
         module = max((one for one in self.modules if name.startswith(f"{one}.")), key=len)

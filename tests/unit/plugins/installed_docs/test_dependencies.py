@@ -8,6 +8,7 @@ from kr_core.model import Outcome, ResearchQuery
 from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("A7")
 
@@ -86,7 +87,7 @@ def installed(install):
 
 def passages(project, name="toolbox"):
     """All passages of a package by their titles."""
-    found, _notes = find(name, project()).material.passages(lambda _done, _all: None, lambda: False)
+    found, _notes = find(name, project()).material.passages(lambda _done, _all: None, ReadingBudget())
     return {passage.title: passage for passage in found}
 
 
@@ -152,6 +153,13 @@ def test_a_dependency_is_asked_where_the_package_does_not_answer(installed, proj
     assert finding.passages[0].url == "pkg:pypi/crate@3.1"
     assert finding.passages[0].notes == ("from crate, which toolbox uses",)
     assert 0.5 <= finding.passages[0].coverage <= 0.7
+
+
+def test_a_packages_own_best_stays_first_if_it_says_nearly_as_much(installed, project, tmp_path):
+    """A dependency's passage that says a little more stands behind it."""
+    finding = ask(project, tmp_path, "how do I oil hinges of lids of what closes a box?")
+    assert [passage.title for passage in finding.passages][:2] == ["toolbox.Lid", "crate.lids.oil"]
+    assert finding.passages[1].notes == ("from crate, which toolbox uses",)
 
 
 def test_a_dependency_is_not_asked_where_the_package_answers(installed, project, tmp_path):

@@ -8,6 +8,7 @@ from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs import documents
 from kr_plugins.sources.installed_docs.documents import read_documents
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("A7")
 LINE = "Cranes lift crates onto the ships, one after the other.\n"
@@ -82,7 +83,7 @@ def test_a_changelog_is_read_from_its_beginning(crate):
 def test_a_package_of_python_has_its_documents_too(install, project):
     """`docs` and skills inside a package of Python are passages with the places of their sections."""
     install("crate", {"crate/__init__.py": "", "crate/docs/lifting.md": f"# Lifting\n\n## Cranes\n\n{LINE}"})
-    passages, _notes = find("crate", project()).material.passages(lambda _done, _all: None, lambda: False)
+    passages, _notes = find("crate", project()).material.passages(lambda _done, _all: None, ReadingBudget())
     assert [(one.title, one.locator) for one in passages] == [
         ("lifting § Lifting § Cranes", "crate/docs/lifting.md:5")
     ]
@@ -99,7 +100,7 @@ def test_the_readmes_of_what_an_npm_package_uses_are_read_to_depth_two(tmp_path)
         (folder / "README.md").write_text(f"# {name}\n\n## Using {name}\n\n{LINE}")
     located = find("crate", LocalProject(tmp_path, tmp_path, {}, own_prefix=None))
     [readmes] = located.dependencies()
-    passages, _notes = readmes.material.passages(lambda _done, _all: None, lambda: False)
+    passages, _notes = readmes.material.passages(lambda _done, _all: None, ReadingBudget())
     assert {one.data["url"] for one in passages} == {"pkg:npm/crane@1.0.0", "pkg:npm/hook@1.0.0"}
     assert passages[0].title.startswith("crane § ")
     before = readmes.material.fingerprint

@@ -11,7 +11,8 @@ import pytest
 from kr_core.search import passage_index as search_index
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.material import find
-from kr_plugins.sources.installed_docs.package_index import Cancelled, Material, open_index, python_files
+from kr_plugins.sources.installed_docs.package_index import Material, open_index, python_files
+from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 
 BOX = {
     "box/__init__.py": '''\
@@ -40,7 +41,7 @@ class Making:
     def __call__(self, framework="box"):
         self.read = 0
         found = find(framework, self.project())
-        index, notes = open_index(self.cache, found.material, self.progress, self.cancelled)
+        index, notes = open_index(self.cache, found.material, self.progress, ReadingBudget(self.cancelled))
         self.titles = [hit.passage.title for hit in index.get(range(1, index.size + 1))]
         index.close()
         return notes
@@ -184,13 +185,14 @@ def test_two_processes_may_make_one_index(install, making, tmp_path):
 import sys
 from pathlib import Path
 from kr_core.toolkit import LocalProject
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.material import find
 root = Path({str(tmp_path)!r})
 found = find("box", LocalProject(root, root, {{}}, own_prefix=None))
 print("ready", flush=True)
 sys.stdin.readline()
-index, notes = open_index(Path({str(making.cache)!r}), found.material, lambda done, total: None, lambda: False)
+index, notes = open_index(Path({str(making.cache)!r}), found.material, lambda done, total: None, ReadingBudget())
 print(index.size, notes)
 """
     processes = [

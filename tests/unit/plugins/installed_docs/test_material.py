@@ -7,6 +7,7 @@ import pytest
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs.material import find, own_name
 from kr_plugins.sources.installed_docs.package_index import python_files
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 CODE = "def load(): 'Load it from a stream.'\n"
 
@@ -95,7 +96,7 @@ def test_texts_of_a_package_are_read_but_for_licences(install, project):
             "box/bad.md": b"\xff\xfe\0",
         },
     )
-    passages, notes = find("box", project()).material.passages(lambda _done, _all: None, lambda: False)
+    passages, notes = find("box", project()).material.passages(lambda _done, _all: None, ReadingBudget())
     assert [passage.title for passage in passages if passage.kind == "section"] == ["GUIDE § Guide"]
     assert notes == ["box: 1 of 2 documentation files left out"]
 

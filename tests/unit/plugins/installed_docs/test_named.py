@@ -11,6 +11,7 @@ from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.package_index import open_index
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 BOX = {
     "box/__init__.py": '''\
@@ -116,7 +117,9 @@ def box(install, project, tmp_path):
     """Answers questions from the package `box`."""
     install("box", BOX, readme=README)
     found = find("box", project())
-    index, _notes = open_index(tmp_path / "cache", found.material, lambda _done, _total: None, lambda: False)
+    index, _notes = open_index(
+        tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
+    )
     yield lambda question, *proposed: answer(index, question, found.names, found.origin, (), proposed)
     index.close()
 
@@ -197,6 +200,14 @@ def test_the_parameters_of_what_a_how_to_names_compete(box):
     """The answer is how to call what is named, and of several parameters its own."""
     told = box("How do I set the timeout of box.get?")
     assert told.passages[0].title == "box.get(timeout)"
+
+
+@pytest.mark.req("A1")
+def test_a_parameter_that_must_be_passed_anyway_does_not_compete(box):
+    """A how-to that says its word in prose asks for something else of the callable."""
+    assert box("How do I take a name off with Box.get?").passages[0].title == "box.Box.get"
+    assert box("How do I tell which boxes box.open_all left closed?").passages[0].title == "box.open_all"
+    assert box("How do I set the timeout of open_all?").passages[0].title == "box.open_all(timeout)"
 
 
 @pytest.mark.req("A1")
@@ -311,7 +322,9 @@ def rooted(install, project, tmp_path):
     """Answers questions from the package `rooted`."""
     install("rooted", ROOTED)
     found = find("rooted", project())
-    index, _notes = open_index(tmp_path / "cache", found.material, lambda _done, _total: None, lambda: False)
+    index, _notes = open_index(
+        tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
+    )
     yield lambda question: answer(index, question, found.names, found.origin)
     index.close()
 
@@ -448,7 +461,9 @@ def keyed(install, project, tmp_path):
     """Answers questions from the package `keyed`."""
     install("keyed", KEYED)
     found = find("keyed", project())
-    index, _notes = open_index(tmp_path / "cache", found.material, lambda _done, _total: None, lambda: False)
+    index, _notes = open_index(
+        tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
+    )
     yield lambda question: answer(index, question, found.names, found.origin)
     index.close()
 

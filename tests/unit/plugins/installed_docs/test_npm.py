@@ -17,6 +17,7 @@ from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
+from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 
 README = """\
 # crate
@@ -97,7 +98,7 @@ def ask(folder, question, framework="crate", cache=None):
 
 def passages(folder, name="crate"):
     package = read_package(name, folder / "node_modules" / name)
-    found, notes = NodeMaterial(package).passages(lambda _done, _total: None, lambda: False)
+    found, notes = NodeMaterial(package).passages(lambda _done, _total: None, ReadingBudget())
     return found, notes
 
 
@@ -354,11 +355,9 @@ def test_the_index_is_kept_for_each_version_and_made_anew_for_an_edited_member(t
 
 @pytest.mark.req("R8")
 def test_a_call_that_is_given_up_stops_reading(crate):
-    from kr_plugins.sources.installed_docs.package_index import Cancelled
-
     package = read_package("crate", crate / "node_modules/crate")
     with pytest.raises(Cancelled):
-        NodeMaterial(package).passages(lambda _done, _total: None, lambda: True)
+        NodeMaterial(package).passages(lambda _done, _total: None, ReadingBudget(lambda: True))
 
 
 @pytest.fixture(scope="session")
@@ -488,7 +487,7 @@ def test_what_a_declaration_marks_as_deprecated_names_its_replacement(tmp_path):
     (folder / "package.json").write_text('{"name": "crane", "version": "2.0.0", "types": "index.d.ts"}')
     (folder / "index.d.ts").write_text(DEPRECATED_TYPES)
     material = NodeMaterial(read_package("crane", folder))
-    passages, _notes = material.passages(lambda _done, _all: None, lambda: False)
+    passages, _notes = material.passages(lambda _done, _all: None, ReadingBudget())
     told = {one.symbol: one.data for one in passages if one.data.get("deprecated")}
     assert {name: (data["deprecated"], data.get("replacement")) for name, data in told.items()} == {
         "raise": ("since 2.0, use {@link lift} instead.", "lift"),
@@ -515,7 +514,7 @@ def test_an_undocumented_export_leads_to_the_section_that_shows_it(tmp_path):
         "## lift(what)\n\nLifts a thing up to the ship, slowly.\n"
     )
     material = NodeMaterial(read_package("crane", folder))
-    passages, _notes = material.passages(lambda _done, _all: None, lambda: False)
+    passages, _notes = material.passages(lambda _done, _all: None, ReadingBudget())
     assert {one.title: one.data["also"] for one in passages if one.data.get("also")} == {
         "README § crane § Start": ["lower"],
         "README § crane § lift(what)": ["lift"],

@@ -11,6 +11,7 @@ from kr_plugins.sources.installed_docs.parameters import with_site
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
+from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 HTTP = {
@@ -279,7 +280,7 @@ def test_every_citation_resolves(tmp_path_factory, seed, newline):
     folder = tmp_path_factory.mktemp("many")
     (folder / "many.py").write_text(source, encoding="utf-8", newline=newline)
     module = read_module(folder / "many.py", "many", "many.py")
-    passages = make({"many": module}, PublicNames({"many": module}, ["many"]))
+    passages = make({"many": module}, PublicNames({"many": module}, ["many"]), ReadingBudget())
     assert len(passages) > 8
     file = source.split("\n")
     for passage in passages:

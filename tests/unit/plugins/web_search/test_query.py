@@ -35,6 +35,36 @@ def test_the_words(framework, question, text):
 
 
 @pytest.mark.req("R19")
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is (the default timeout)?", "parcel What is the default timeout"),
+        ("How do I call send(url in it?", "parcel How do I call send url in it?"),
+        ("How do I use send() and box[0] in {it}?", "parcel How do I use send() and box[0] in it"),
+        ("What is dict[str, Any] for?", "parcel What is dict str, Any for?"),
+        ('Why "cannot import name x"?', "parcel Why cannot import name x"),
+        ("What does `send` do [(here)?", "parcel What does `send` do here"),
+        ("Why does send(-all fail?", "parcel Why does send all fail?"),
+    ],
+)  # fmt: skip
+def test_half_a_bracket(question, text):
+    """A bracket or a quote whose partner stands in another word, or is missing, is not sent."""
+    assert text_for(question) == text
+
+
+@pytest.mark.req("Z4")
+@given(st.text(alphabet='ab()[]{}"`-! ', max_size=60))
+def test_brackets_that_are_sent_are_pairs(question):
+    """Whatever the brackets of a question are, those that are sent are closed, and none begins an order."""
+    text = text_for(question or "x", topic="t")
+    for pair in ("()", "[]", "{}"):
+        assert text.count(pair[0]) == text.count(pair[1])
+    assert not text.count('"') % 2
+    assert not text.count("`") % 2
+    assert not any(word.startswith(("!", "-")) for word in text.split(" "))
+
+
+@pytest.mark.req("R19")
 def test_a_long_question_is_cut_to_what_tells():
     """Of a long story the words that say what it is about are sent."""
     story = "so I have been trying to do this for a while now and it just would not work for me " * 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from kr_plugins.sources.installed_docs.node.package import find_package, readme_text
 from kr_plugins.sources.installed_docs.node.passages import sections
-from kr_plugins.sources.installed_docs.package_index import Cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kr_core.toolkit import IndexedPassage
     from kr_plugins.sources.installed_docs.node.package import NodePackage
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 _DEEPEST = 2
 _MAX_PACKAGES = 60
@@ -69,24 +69,22 @@ class DependencyReadmes:
                     yield one
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
         """The sections of all READMEs, each under its package's name, and no notes.
 
         Raises:
-            Cancelled: `cancelled()` became true.
+            Cancelled: the consultation was given up.
         """
         found: list[IndexedPassage] = []
         packages = list(self.packages())
         for number, one in enumerate(packages):
-            if cancelled():
-                raise Cancelled
             progress(number, len(packages))
             text = readme_text(one, one.name)
             data = {"url": one.url, "version": one.version}
             found += [
                 passage._replace(data={**passage.data, **data})
-                for passage in (sections(text) if text is not None else ())
+                for passage in budget.up_to(one.name, sections(text) if text is not None else ())
             ]
         progress(len(packages), len(packages))
         return found, []

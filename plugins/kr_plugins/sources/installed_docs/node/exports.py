@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.node.declarations import Declaration, ModuleDeclarations
 
 _LARGEST = 3_000_000
-_MOST_BYTES = 12_000_000
+MOST_BYTES = 12_000_000
+"""Of all declaration files that are read."""
 _MAX_FILES = 4000
 _MAX_STEPS = 16
 _MOST_STEPS = 500_000
@@ -136,7 +137,7 @@ class Exports:
     def _read(self, path: Path, package: NodePackage) -> File | None:
         try:
             size = path.stat().st_size
-            large = size > _LARGEST or self._bytes + size > _MOST_BYTES or len(self._files) > _MAX_FILES
+            large = size > _LARGEST or self._bytes + size > MOST_BYTES or len(self._files) > _MAX_FILES
             text = "" if large else read_text(path, limit=_LARGEST, within=package.within, errors="replace")
         except OSError as error:
             self.notes.append(f"{package.name}/{path.name}: cannot be read ({error.strerror})")

@@ -6,24 +6,26 @@ import hashlib
 import json
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import IndexedPassage, read_text
-from kr_plugins.sources.installed_docs.documents import read_documents
+from kr_plugins.sources.installed_docs.documents import Documents, read_documents
 from kr_plugins.sources.installed_docs.limits import bounded
-from kr_plugins.sources.installed_docs.node.exports import Exports
+from kr_plugins.sources.installed_docs.node.exports import MOST_BYTES, Exports
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
-from kr_plugins.sources.installed_docs.node.passages import PassageMaker
-from kr_plugins.sources.installed_docs.package_index import Cancelled, placed_key
+from kr_plugins.sources.installed_docs.node.passages import PassageMaker, sections
+from kr_plugins.sources.installed_docs.package_index import placed_key
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kr_plugins.sources.installed_docs.documents import Documents
     from kr_plugins.sources.installed_docs.node.package import NodePackage
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 FORMAT = 3
 """Raised whenever reading or naming changes, so that older indexes are not used."""
@@ -92,29 +94,36 @@ class NodeMaterial:
         return fingerprint if within is None else placed_key(fingerprint, unpacked, [*folders, *within])
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
         """Read the package and make its passages; with them notes about what could not be read.
 
         Raises:
-            Cancelled: `cancelled()` became true.
+            Cancelled: the consultation was given up.
         """
-
-        def check() -> None:
-            if cancelled():
-                raise Cancelled
-
         done = 0
+        progress = budget.undisturbed(progress)
 
         def told(count: int) -> None:
             nonlocal done
             done = count
             progress(done, done + 1)
 
-        exports = Exports(self.package, told, check)
-        documents = self.texts(check)
-        made = bounded(PassageMaker(exports, documents.texts).all(), check, exports.notes)
-        found = [*collapse(made), *_manifest(self.package)]
+        budget.allow(MOST_BYTES)
+        exports = Exports(self.package, told, budget.check)
+        try:
+            documents = budget.portion(lambda: self.texts(budget.check))
+        except BudgetSpent:
+            documents = Documents([], [])
+            budget.left_out.append("all texts")
+        known = len(budget.left_out)
+        made = list(bounded(budget.up_to("all declarations", _declared(exports, documents)), exports.notes))
+        if len(budget.left_out) > known:
+            texts = (passage for text in documents.texts for passage in sections(text))
+            made = list(bounded(budget.up_to("some texts", texts), exports.notes))
+        with suppress(BudgetSpent):
+            made = budget.portion(lambda: collapse(made))
+        found = [*made, *_manifest(self.package)]
         progress(done, done)
         return found, [*documents.notes, *exports.notes]
 
@@ -146,6 +155,10 @@ def _files(folder: str) -> Iterator[tuple[str, int, str]]:
             yield os.path.relpath(os.path.join(here, name), folder), status.st_size, times  # noqa: PTH118  as above
         if count > _MAX_FILES:
             return
+
+
+def _declared(exports: Exports, documents: Documents) -> Iterator[IndexedPassage]:
+    yield from PassageMaker(exports, documents.texts).all()
 
 
 def _manifest(package: NodePackage) -> Iterator[IndexedPassage]:

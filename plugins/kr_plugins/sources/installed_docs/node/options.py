@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_plugins.sources.installed_docs.code_blocks import fence_end
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.python import docstrings
 
@@ -43,7 +44,7 @@ def split(section: IndexedPassage) -> Iterator[IndexedPassage]:
     made = []
     number = 0
     while number < len(lines):
-        end = docstrings.fence_end(lines, number)
+        end = fence_end(lines, number)
         if not end:
             number += 1
             continue

@@ -8,6 +8,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
+from kr_plugins.sources.installed_docs.code_blocks import CodeBlock, fence_end
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
@@ -454,19 +455,19 @@ def _is_contents(text: str) -> bool:
     return len(lines) > 3 and sum(bool(_LINK_LINE.match(line)) for line in lines) > 0.6 * len(lines)
 
 
-def fenced_code(lines: list[str]) -> list[docstrings.CodeBlock]:
+def fenced_code(lines: list[str]) -> list[CodeBlock]:
     """The fenced code of Markdown, whatever its language, whole."""
     blocks = []
     number = 0
     while number < len(lines):
-        end = docstrings.fence_end(lines, number)
+        end = fence_end(lines, number)
         if not end:
             number += 1
             continue
         body = lines[number + 1 : end - 1]
         code = "\n".join(body).strip("\n")
         if code.strip():
-            blocks.append(docstrings.CodeBlock(code, number + 1, end - 1))
+            blocks.append(CodeBlock(code, number + 1, end - 1))
         number = end
     return blocks
 

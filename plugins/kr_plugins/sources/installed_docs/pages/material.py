@@ -9,14 +9,15 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, inside, read_text
-from kr_plugins.sources.installed_docs.package_index import Cancelled
 from kr_plugins.sources.installed_docs.pages import html_sections as pages
 from kr_plugins.sources.installed_docs.pages import inventory
 from kr_plugins.sources.installed_docs.python import docstrings
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import Distribution
     from kr_plugins.sources.installed_docs.package_index import Readable
     from kr_plugins.sources.installed_docs.pages.inventory import Head, Target
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 FORMAT = 1
 """Raised whenever reading changes, so that older indexes are not used."""
@@ -87,21 +89,24 @@ class PageMaterial:
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
         """The passages of what is read beside, then those of the pages; and notes about what could not be read.
 
         Raises:
-            Cancelled: `cancelled()` became true.
+            Cancelled: the consultation was given up.
         """
-        found, notes = self.beside.passages(progress, cancelled) if self.beside is not None else ([], [])
+        found, notes = self.beside.passages(progress, budget) if self.beside is not None else ([], [])
         for one in self.documentations:
             try:
-                targets = inventory.read_targets(one.folder / INVENTORY, one.within)
+                targets = budget.portion(partial(inventory.read_targets, one.folder / INVENTORY, one.within))
             except (OSError, ValueError) as error:
                 notes.append(f"{INVENTORY} of {one.head.project}: {error}")
                 continue
-            found += _Pages(one, targets).passages(progress, cancelled)
+            except BudgetSpent:
+                budget.left_out.append(f"the pages of {one.head.project}")
+                continue
+            found += _Pages(one, targets).passages(progress, budget)
         return found, notes
 
 
@@ -120,18 +125,17 @@ class _Pages:
                 anchors[target.anchor] = target
 
     def passages(
-        self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+        self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> Iterator[IndexedPassage]:
         names = [
             page for page in self.by_page if page.endswith((".html", ".htm")) and not _ASIDE.search(page)
         ]
         for number, name in enumerate(names):
-            if cancelled():
-                raise Cancelled
             progress(number, len(names))
             html = self._read(name)
             if html is not None:
-                yield from self._of(name, html)
+                budget.allow(len(html))
+                yield from budget.up_to(name, self._of(name, html))
         progress(len(names), len(names))
 
     def _read(self, name: str) -> str | None:

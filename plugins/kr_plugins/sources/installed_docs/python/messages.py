@@ -104,6 +104,8 @@ class _Reader:
         self.found: dict[tuple[str, str], Message] = {}
         self.assigned: dict[str, list[ast.expr]] = {}
         """The strings that the names of the function that is read stand for."""
+        self.conditions: dict[int, tuple[int, int]] = {}
+        """The first and last line of the statement that assigns each of these strings on a condition."""
         self.constants: dict[str, list[ast.expr]] = {}
         self.scope = ""
         self.texts: set[str] = set()
@@ -161,13 +163,17 @@ class _Reader:
             values = names.setdefault(targets[0].id, [])
             if len(values) < _MOST_ASSIGNED:
                 values.append(value)
+                if self.shown is not None:
+                    self.conditions[id(value)] = self.shown
 
     def call(self, node: ast.Call, error: str) -> None:
         given = [*node.args[:3], *(keyword.value for keyword in node.keywords[:10])]
         for argument in given:
             if isinstance(argument, ast.Name):
                 for value in self.assigned.pop(argument.id, None) or self.constants.get(argument.id) or ():
+                    raised, self.shown = self.shown, self.conditions.get(id(value), self.shown)
                     self.add(value, self.constants, error)
+                    self.shown = raised
             else:
                 self.add(argument, ChainMap(self.assigned, self.constants), error)
 
@@ -194,7 +200,12 @@ class _Reader:
         first, last = self.shown or (0, -1)
         if not 0 < last - first < _MOST_LINES:
             return "", 0
-        code = dedent("\n".join(self.source[first - 1 : last]))
+        lines = self.source[first - 1 : last]
+        if (
+            sum(map(len, lines)) > 2 * _MOST_CHARACTERS
+        ):  # before anything is made of them, for each message again
+            return "", 0
+        code = dedent("\n".join(lines))
         return (code, first) if len(code) <= _MOST_CHARACTERS else ("", 0)
 
 

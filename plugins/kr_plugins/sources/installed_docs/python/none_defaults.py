@@ -126,6 +126,8 @@ def _names_in(value: ast.expr) -> set[str]:
 def _is_plain(value: ast.expr, name: str, bound: set[str]) -> bool:
     """Whether a value can be read alone: no `None`, not the parameter itself, nothing that was computed before."""
     names = _names_in(value)
+    if any("deprecated" in one for one in names):  # what an old name of the parameter was given
+        return False
     return not _is_none(value) and name not in names and not names & bound
 
 

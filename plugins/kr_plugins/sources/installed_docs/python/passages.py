@@ -13,11 +13,13 @@ from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
+from kr_plugins.sources.installed_docs.code_blocks import code_blocks
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
 from kr_plugins.sources.installed_docs.python.keywords import keywords_of
 from kr_plugins.sources.installed_docs.python.references import Links
 from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
     from kr_plugins.sources.installed_docs.python.public_names import PublicName, PublicNames
+    from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 _MENTION = re.compile(
     r"([A-Za-z_]\w*+)(?=\()|`~?\.?(?:\w++\.)*+([A-Za-z_]\w*+)(?:\(\))?`|\b([a-z_]\w*+)=|[A-Za-z_]\w*+"
@@ -42,6 +45,10 @@ _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
 _MAX_CONTEXT = 500
 """Characters of what a class, a module or a function says first, by which its members are found too."""
+_UNSET = re.compile(r"(?:\w+\.)*(?:no_default|_NoValue|UNSET|MISSING|NOT_GIVEN)$")
+"""Constants that only mark that nothing was given: the default that the documentation tells counts."""
+_MOST_HANDED = 4
+"""Callables, each of which passes a parameter on to the next."""
 _MOST_FORWARDED = 100
 """Functions that pass their arguments on to the same callable, and are named beside its parameters."""
 _MAX_LINES = 500
@@ -51,12 +58,25 @@ _MAX_LINES = 500
 def make(
     modules: Mapping[str, Module],
     names: PublicNames,
+    budget: ReadingBudget,
     texts: Sequence[TextFile] = (),
     limited: Callable[[Iterator[IndexedPassage]], Iterator[IndexedPassage]] = iter,
 ) -> list[IndexedPassage]:
-    """Make all passages of a distribution and collapse clones; `limited` may leave some out."""
-    maker = _Maker(modules, names, texts)
-    passages = [maker.with_pointers(passage) for passage in collapse(limited(maker.all()))]
+    """Make the passages of a distribution that the budget allows, and collapse clones; `limited` may leave some out."""
+    try:
+        maker = budget.portion(lambda: _Maker(modules, names, texts))
+    except BudgetSpent:
+        budget.left_out.append("all definitions")
+        maker = _Maker({}, names, ())
+    made = list(limited(maker.all(budget.half(), texts)))
+    try:
+        return budget.portion(lambda: _collapsed(maker, made))
+    except BudgetSpent:
+        return made
+
+
+def _collapsed(maker: _Maker, made: Sequence[IndexedPassage]) -> list[IndexedPassage]:
+    passages = [maker.with_pointers(passage) for passage in collapse(made)]
     split = joined_words(passages)
     return [passage._replace(name=spread(passage.name, split)) for passage in passages]
 
@@ -107,18 +127,23 @@ class _Maker:
             words=shown, data={**passage.data, "sites": sites, "also": [site["symbol"] for site in sites]}
         )
 
-    def all(self) -> Iterator[IndexedPassage]:
+    def all(self, budget: ReadingBudget, texts: Sequence[TextFile]) -> Iterator[IndexedPassage]:
+        """The passages of all modules and texts, of each as many as the budget allows."""
         for module in self.modules.values():
+            yield from budget.up_to(module.path, self.of_module(module))
+        for text in texts:
+            yield from budget.up_to(text.path, text_passages(text))
+
+    def of_module(self, module: Module) -> Iterator[IndexedPassage]:
+        """The passages of a module and of what it defines."""
+        if module.origin is None:
+            yield from self.module(module)
+        for definition in module.definitions.values():
+            found = self.definition(module, definition)
             if module.origin is None:
-                yield from self.module(module)
-            for definition in module.definitions.values():
-                found = self.definition(module, definition)
-                if module.origin is None:
-                    yield from found
-                elif self.hands_on(module, definition):
-                    yield from (_of_dependency(passage, *module.origin) for passage in found)
-        for text in self.texts:
-            yield from text_passages(text)
+                yield from found
+            elif self.hands_on(module, definition):
+                yield from (_of_dependency(passage, *module.origin) for passage in found)
 
     def hands_on(self, module: Module, definition: Definition) -> bool:
         """Whether something that a dependency defines has a name of the package's own, or is inherited by a class on its top."""
@@ -277,7 +302,8 @@ class _Maker:
             base *= 0.65
         if definition.kind in {"attribute", "constant"}:
             base *= 0.85
-        if definition.deprecated or _OLD.search(naming.name):
+        owner = self.owner(self.modules[definition.module], definition)
+        if definition.deprecated or (owner and owner.deprecated) or _OLD.search(naming.name):
             base *= 0.6
         use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
         return round(base * (0.8 + 0.2 * use) * (0.97 ** max(0, depth - 1)), 4)
@@ -381,12 +407,26 @@ class _Maker:
         if self.forwarded[self.names.of(target).name] > _MOST_FORWARDED:
             return
         own = {parameter.name for parameter in definition.parameters}
-        for parameter in target.parameters:
-            if parameter.name not in own and not parameter.star:
-                self.point(target, parameter.name, definition, naming, parameter)
+        taken: dict[str, Parameter | None] = dict.fromkeys(self.described_alone(target))
+        taken.update({parameter.name: parameter for parameter in target.parameters if not parameter.star})
+        for name, parameter in taken.items():
+            if name not in own:
+                self.point(target, name, definition, naming, parameter)
+
+    def described_alone(self, target: Definition) -> list[str]:
+        """The parameters that only the documentation of a callable names, since it passes them on itself."""
+        if not any(parameter.star == "**" for parameter in target.parameters):
+            return []
+        own = {parameter.name for parameter in target.parameters}
+        return sorted(name for name in self.describes(target) if name.isidentifier() and name not in own)
 
     def point(
-        self, target: Definition, name: str, definition: Definition, naming: PublicName, parameter: Parameter
+        self,
+        target: Definition,
+        name: str,
+        definition: Definition,
+        naming: PublicName,
+        parameter: Parameter | None,
     ) -> None:
         """Note that a function takes a parameter whose documentation stands elsewhere."""
         pointing = self.pointers[self.names.of(target).name, name]
@@ -407,6 +447,18 @@ class _Maker:
             return {}
         taken = keywords_of(definition, self.taker, self.taken)
         return {} if taken is None else {"keywords": sorted(taken)}
+
+    def declared(self, definition: Definition, name: str) -> dict[str, str]:
+        """The callable that declares a parameter, and its default, which another only documents and passes on."""
+        for _step in range(_MOST_HANDED):
+            targets = [self.taker(definition, passed) for passed in definition.passes[:1]]
+            if len(definition.passes) != 1 or targets[0] is None or targets[0] is definition:
+                return {}
+            definition = targets[0]
+            own = next((one for one in definition.parameters if one.name == name), None)
+            if own is not None:
+                return {"declared_by": self.names.of(definition).name} if own.default else {}
+        return {}
 
     def taker(self, definition: Definition, name: str) -> Definition | None:
         """What a name means that takes the arguments of a function or class; of a class, its constructor."""
@@ -459,7 +511,7 @@ class _Maker:
             parameter=name,
             name=f"{shown_name(naming.name)} {name}",
             lead=docstrings.lead(doc.lines) if is_described else description(doc.lines, doc.type_text),
-            code=tuple(block.code for block in docstrings.code_blocks(lines)),
+            code=tuple(block.code for block in code_blocks(lines)),
             prose=body,
             words=" ".join(
                 [definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "", module.name.replace(".", " ")]
@@ -474,6 +526,7 @@ class _Maker:
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links.spoken_of(module, definition, parameter),
+                **({} if parameter is not None else self.declared(definition, name)),
                 **({"deprecated": said.said} if said else {}),
                 **({"replacement": said.instead} if said and said.instead else {}),
             },
@@ -536,7 +589,7 @@ def _declared(parameter: Parameter | None, doc: _ParameterDoc) -> dict[str, Any]
     return {
         "annotation": parameter.annotation or doc.type_text or None,
         "default": doc.default or parameter.default
-        if parameter.default in {None, "..."}
+        if parameter.default in {None, "..."} or (doc.default and _UNSET.match(parameter.default))
         else parameter.default,
         "needed": parameter.required or bool(parameter.star),
         "star": parameter.star,

@@ -21,6 +21,8 @@ _PASSED = re.compile(
 """What the documentation of `**kwargs` says of the callable that takes them: "passed on to `pack`"."""
 _MOST_TARGETS = 20
 """Definitions to which one docstring sends its reader."""
+_MOST_LINKED = 6
+"""Definitions of which KR notes that one annotation or default speaks."""
 _LONGEST = 2_000
 """Characters of an annotation or a default; KR finds no names beyond."""
 _QUOTES = str.maketrans("\"'", "  ")
@@ -38,6 +40,7 @@ class Links:
     def __init__(self, modules: Mapping[str, Module], names: PublicNames) -> None:
         self._modules = modules
         self._names = names
+        self._aliased: dict[tuple[str, str], list[str]] = {}
 
     def spoken_of(
         self, module: Module, definition: Definition, parameter: Parameter | None = None
@@ -49,23 +52,28 @@ class Links:
             "defaults": parameter.default if parameter else None,
         }
         for key, source in sources.items():
-            linked = []
+            linked: dict[str, None] = {}
             for name in dict.fromkeys(_IDENTIFIER.findall((source or "").translate(_QUOTES)[:_LONGEST])):
                 target = self._names.resolve(module.name, name)
                 if target is not None and target is not definition:
-                    linked.append(self._names.of(target).name)
-                    linked.extend(self._beneath(target))
+                    linked.update(dict.fromkeys([self._names.of(target).name, *self._beneath(target)]))
+                if len(linked) >= _MOST_LINKED:
+                    break
             if linked:
-                found[key] = list(dict.fromkeys(linked))[:6]
+                found[key] = list(linked)[:_MOST_LINKED]
         return found
 
     def _beneath(self, target: Definition) -> list[str]:
-        """The classes that an alias such as `TimeoutTypes = Union[float, Timeout]` names."""
+        """The classes that an alias such as `TimeoutTypes = Union[float, Timeout]` names; KR looks at each alias once."""
         if target.kind != "constant":
             return []
-        value = target.signature.partition("=")[2].replace('"', " ").replace("'", " ")
-        resolved = [self._names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
-        return [self._names.of(found).name for found in resolved if found is not None and found is not target]
+        key = (target.module, target.qualname)
+        if key not in self._aliased:
+            value = target.signature.partition("=")[2].translate(_QUOTES)
+            resolved = [self._names.resolve(target.module, name) for name in _IDENTIFIER.findall(value)]
+            named = [one for one in resolved if one is not None and one is not target]
+            self._aliased[key] = list(dict.fromkeys(self._names.of(one).name for one in named))[:_MOST_LINKED]
+        return self._aliased[key]
 
     def passed_to(self, definition: Definition) -> str | None:
         """The callable that takes the `**kwargs` of another, as the documentation of these says; None for none."""

@@ -1,0 +1,56 @@
+"""The page of a feature's retrospective, with its figures; it works without the script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from kr_core.errors import ConfigError, PluginError
+from kr_core.retro.history import read_questions
+from kr_core.retro.html import page_values
+from kr_core.retro.report import retrospect
+from kr_core.server.web.problems import RequestRefused, able
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from kr_core.research import Pipeline
+
+__all__ = ["RetroPages"]
+
+
+class RetroPages:
+    """Shows retrospectives.
+
+    Args:
+        pipeline: of the project.
+        shown: makes a page of a template and its values, for whoever asks.
+    """
+
+    def __init__(self, pipeline: Pipeline, shown: Callable[..., Awaitable[Response]]) -> None:
+        self._pipeline = pipeline
+        self._shown = shown
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [Route("/retro/{feature:path}", self._one)]
+
+    async def _one(self, request: Request) -> Response:
+        feature = request.path_params["feature"]
+        values = await able(lambda: self._values(feature))
+        return await self._shown(request, "retro.html", **values)
+
+    def _values(self, feature: str) -> dict[str, object]:
+        journal = self._pipeline.journal
+        try:
+            learned = self._pipeline.components.verdicts.read()
+            report = retrospect(journal, feature, self._pipeline.config.settings.retro, learned)
+            return page_values(report, read_questions(journal, feature))
+        except ConfigError as error:
+            raise RequestRefused("unknown", str(error)) from error
+        except PluginError as error:
+            raise RequestRefused("unable", str(error)) from error

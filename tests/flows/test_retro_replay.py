@@ -1,0 +1,131 @@
+"""The questions of a feature asked again under another configuration, and two features beside each other."""
+
+import json
+import sys
+
+import pytest
+from support.asked import Says, said, service
+
+from kr_core import HumanResponse, Question
+from kr_core.ask.dry_run import asked_again
+from kr_core.config import load
+from kr_core.retro.history import read_questions
+from kr_core.retro.improvement import Pair, improvement, pairs
+
+pytestmark = pytest.mark.req("V5", "SC-006")
+FEATURE = "F-1"
+
+
+def answered(folder, count, confidence, feature=FEATURE):
+    """A feature whose questions duc answered; people confirmed the even ones and corrected the others."""
+    with service(folder, duc=Says(said("Redis.", confidence))) as made:
+        for number in range(count):
+            asked = made.ask(Question(text=f"Cache {number}?", topic="caching", feature_id=feature))
+            if asked.escalation is not None:
+                action = "correct" if number % 2 else "confirm"
+                content = "Postgres." if number % 2 else ""
+                made.reply(asked.escalation.id, HumanResponse(action=action, content=content, by="ada"))
+
+
+def replayed(folder, other, duc):
+    with service(folder) as made:
+        questions = read_questions(made.pipeline.journal, FEATURE)
+        before = made.pipeline.journal.entries(feature=FEATURE, limit=5000)
+        after, notes = asked_again(other, FEATURE, questions, agents={"duc": duc})
+        assert made.pipeline.journal.entries(feature=FEATURE, limit=5000) == before
+    return questions, after, notes
+
+
+def test_a_replay_writes_nothing_and_tells_right_from_wrong(tmp_path):
+    """What people decided judges the new answers: the same is right, what they overturned is wrong."""
+    folder = tmp_path / "p"
+    answered(folder, 12, 60)
+    other = load(folder, environ={"KR_CACHE_DIR": str(tmp_path / "cache")})
+    right = Says(
+        lambda job: said(
+            "Postgres." if int(job.prompt.split("Cache ")[1].split("?")[0]) % 2 else "Redis.", 90
+        )
+    )
+    questions, after, notes = replayed(folder, other, right)
+    found = improvement(pairs(questions, after))
+    assert notes == []
+    assert (found.n, found.confidence_before, found.confidence_after, found.gain) == (12, 60, 90, 0.5)
+    assert (found.accuracy_before, found.accuracy_after, found.met) == (0.5, 1.0, True)
+    questions, after, _notes = replayed(folder, other, Says(said("Redis.", 90)))
+    boast = improvement(pairs(questions, after))
+    assert (boast.gain, boast.accuracy_after, boast.met) == (0.5, 0.5, False)
+
+
+def test_more_confidence_alone_does_not_meet_the_goal():
+    """It needs as many right answers, a calibration that is no worse, and enough verdicts."""
+
+    def of(count, after, right):
+        return improvement([Pair(f"q{one}", 70, after, one % 4 > 0, right(one)) for one in range(count)])
+
+    assert of(40, 80, lambda one: one % 4 > 0).met is True
+    assert of(40, 72, lambda one: one % 4 > 0).met is False
+    assert of(40, 99, lambda one: one % 4 > 0).met is False
+    assert of(40, 80, lambda one: one % 4 > 1).met is False
+    assert of(9, 80, lambda one: one % 4 > 0).met is None
+    assert of(0, 80, bool).gain is None
+    found = of(40, 80, lambda one: one % 4 > 0)
+    assert found.low <= found.gain <= found.high
+
+
+def test_questions_whose_answers_were_written_down_are_shown_apart():
+    """They would count as an improvement that nothing but the answer itself has brought."""
+    from kr_core.retro.history import AnswerRound, AskedQuestion
+
+    def question(name):
+        given = AnswerRound("x", "duc", "", "caching", "Redis.", 60, False, 80, f"e-{name}", True)
+        return AskedQuestion(name, text=name, rounds=[given])
+
+    both = [question("one"), question("two")]
+    assert [one.written for one in pairs(both, both, {"e-two"})] == [False, True]
+
+
+def test_the_command(tmp_path, kr_here):
+    """`kr retro replay FEATURE --against FILE` asks at most so many, says what came of it, and leaves the record as it is."""
+    folder = tmp_path / "p"
+    answered(folder, 12, 60)
+    script = folder / "agent.py"
+    script.write_text(
+        "import json, sys\nsys.stdin.read()\nprint("
+        + repr(json.dumps(json.loads(said("Redis.", 75).text)))
+        + ")\n"
+    )
+    other = folder / "other.yaml"
+    other.write_text(
+        json.dumps(
+            {
+                "agents": {"duc": {"plugin": "mine"}},
+                "plugins": {"mine": {"use": "command", "argv": [sys.executable, str(script)]}},
+            }
+        )
+    )
+    log = kr_here("log", FEATURE, "--json", cwd=folder).out
+    shown = kr_here("retro", "replay", FEATURE, "--against", "other.yaml", "--max-calls", "4", cwd=folder)
+    assert shown.code == 0, shown.err
+    assert "Questions asked again (n = 4): mean confidence 60 before, 75 after: +25%" in shown.out
+    assert "Not enough verdicts (4 of 10)." in shown.out
+    assert "asked 4 of 12 questions" in shown.err
+    assert kr_here("log", FEATURE, "--json", cwd=folder).out == log
+    assert "E13" not in kr_here("inbox", "list", "--all", cwd=folder).out
+    missing = kr_here("retro", "replay", "F-0", "--against", "other.yaml", cwd=folder)
+    assert (missing.code, "no agent has answered" in missing.err) == (2, True)
+    wrong = kr_here("retro", "replay", FEATURE, "--against", "none.yaml", cwd=folder)
+    assert (wrong.code, "there is no such file" in wrong.err) == (2, True)
+
+
+def test_two_features_beside_each_other(tmp_path, kr_here):
+    """`--compare OTHER` shows both, and what the questions that both asked came to."""
+    folder = tmp_path / "p"
+    answered(folder, 12, 60)
+    answered(folder, 12, 66, "F-2")
+    shown = kr_here("retro", "F-2", "--compare", FEATURE, cwd=folder)
+    assert shown.code == 0, shown.err
+    assert "|  | F-1 | F-2 |" in shown.out
+    assert "Questions that both asked (n = 12): mean confidence 60 before, 66 after: +10%" in shown.out
+    values = kr_here("retro", "F-2", "--compare", FEATURE, "--json", cwd=folder).json
+    assert set(values) == {"before", "after", "improvement"}
+    assert values["improvement"]["judged"] == 12

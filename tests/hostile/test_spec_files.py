@@ -1,0 +1,42 @@
+"""A spec-kit file from a clone that is made to be slow is read in time proportional to its length."""
+
+from __future__ import annotations
+
+import pytest
+from support.regexes import seconds_for
+
+from kr_core.speckit.parser import read
+
+pytestmark = pytest.mark.req("Z8")
+_SECONDS = 30.0
+"""Of processor time; what was mended took hours."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A [NEEDS CLARIFICATION] b. " * 40_000,
+        "[NEEDS CLARIFICATION] " * 40_000,
+        "**A**: " + "NEEDS CLARIFICATION " * 40_000,
+        "x".join(["`"] * 1_000_000),
+        " ".join("`" * (number % 60 + 1) for number in range(60_000)),
+    ],
+    ids=["marks", "brackets", "a field", "backticks", "runs of backticks"],
+)
+def test_marks_and_backticks_are_read_in_linear_time(text):
+    """A line of 40,000 marks, and a million backticks, are read in seconds."""
+    assert seconds_for(lambda: read(text), limit=_SECONDS) < _SECONDS
+
+
+def test_the_first_marks_of_a_line_are_asked_and_the_others_named():
+    """A line with many marks gives a question for each of the first 20, and is named as open for the rest."""
+    file = read("# A\n\n" + "Use [NEEDS CLARIFICATION] b. " * 30)
+    assert (len(file.asked), len(file.open_fields)) == (20, 1)
+
+
+def test_code_ends_in_its_paragraph():
+    """Backticks hide a marker within a paragraph, and not where a blank line parts them or their number differs."""
+    hidden = "# A\n\nWrite ``[NEEDS CLARIFICATION: what]`` there.\n"
+    parted = "# A\n\nWrite ` there.\n\n[NEEDS CLARIFICATION: what] and ` there.\n"
+    other = "# A\n\nWrite `` [NEEDS CLARIFICATION: what] ` there.\n"
+    assert [len(read(text).asked) for text in (hidden, parted, other)] == [0, 1, 1]

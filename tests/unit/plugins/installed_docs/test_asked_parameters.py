@@ -1,0 +1,314 @@
+"""Answers about parameters of a small package: each one asked for, its call, what explains it, and what is not said."""
+
+import asyncio
+import json
+from datetime import date
+
+import pytest
+from support.source_context import SourceContext
+
+from kr_core.evidence.verification import verify
+from kr_core.model import Attribution, Report, ResearchQuery
+from kr_core.research.report import draft_of, evidence_of, summary_text, told_with_doubt
+from kr_plugins.renderers.markdown import Markdown
+from kr_plugins.scorers.evidence import Evidence
+from kr_plugins.sources.installed_docs import InstalledDocs
+
+CRATE = '''\
+"""Crates, and how they are shipped."""
+
+from typing import Mapping, Optional, Sequence, Tuple, Union
+
+Goods = Union[
+    # weight
+    float,
+    # (label, weight)
+    Tuple[str, float],
+]
+Load = Union[Mapping[str, Goods], Sequence[Goods]]
+
+class Patience:
+    """How long to wait for a ship."""
+
+    def __init__(self, patience: float) -> None:
+        self.patience = patience
+
+DEFAULT_PATIENCE = Patience(patience=7.5)
+PatienceTypes = Union[float, Patience]
+
+
+def ship(method: str, address: str, *, patience: PatienceTypes = DEFAULT_PATIENCE, load: Load | None = None, rate_per_day: int = 3, colour: str = "red") -> None:
+    """Ship a crate to an address.
+
+    Args:
+        patience: How long to wait for the ship.
+        load: What the crate holds.
+        rate_per_day: How many crates leave in a day.
+        colour: The paint of the crate.
+    """
+
+
+def send(address: str, *, patience: PatienceTypes = DEFAULT_PATIENCE) -> None:
+    """Send a crate.
+
+    **Parameters**: See `crate.ship`.
+    """
+    return ship("send", address, patience=patience)
+
+
+def join(left: str, right: str, *, how: str = "inner") -> None:
+    """Join two crates.
+
+    Args:
+        left: First crate to join.
+        right: The other crate to join.
+        how: The way in which they are joined.
+    """
+
+
+class Dock:
+    """Where ships lie.
+
+    Args:
+        sinks_on_rain: When true, all crates in the dock are lost with the first rain, and must be loaded anew by hand.
+    """
+
+    def __init__(self, sinks_on_rain: bool = True) -> None: ...
+
+    def check(self) -> None:
+        """Raises :class:`DockError`, if one occurred."""
+        message = ""
+        if 400 <= self.level < 500:
+            message = f"{self.level} is too much water in the dock: {self.name}"
+        elif self.level >= 500:
+            message = f"{self.level} is a flood in the dock: {self.name}"
+        if message:
+            raise DockError(message)
+
+
+class DockMaker:
+    """Makes docks.
+
+    Args:
+        sinks_on_rain: the :attr:`Dock.sinks_on_rain` setting of the docks that it makes.
+    """
+
+    def __init__(self, sinks_on_rain: bool = True) -> None: ...
+
+
+class DockError(Exception):
+    """Something is wrong with a dock."""
+
+
+def copy(*things, **changes) -> None:
+    """Create a copy of the first thing, with changes applied to it."""
+
+
+def thing(*, init: bool = True) -> None:
+    """Declare a thing.
+
+    Args:
+        init: Whether the thing is made with its parts.
+    """
+
+
+def wrap(log: str, workers: list | None = None, colours: list | None = None) -> None:
+    """Wrap a log.
+
+    Default values for *workers* and *colours* can
+    be set with `crate.ship`.
+    """
+
+
+class Settings:
+    """What a crate may do."""
+
+    extra: str
+    """Whether to ignore or forbid extra goods. Defaults to `'ignore'`.
+
+    Two values are available:
+
+    - `'ignore'`: The goods that are too many are left on the dock:
+      ```python
+      Settings(extra="ignore")
+      ```
+    - `'forbid'`: No crate is shipped, and a `DockError` is raised:
+      ```python
+      Settings(extra="forbid")
+      ```
+
+    Extra goods, and crates with extra goods in them, are weighed by the crate on each extra day of the year, by hand.
+    """
+
+
+def solve(a: str) -> str:
+    """Find the one answer of a riddle.
+
+    The answer is exact.
+
+    Where there is none, use `guess` for the nearest one.
+
+    >>> solve("2 + 2")
+    '4'
+    >>> solve("a")
+    'a'
+    """
+
+
+def guess(a: str) -> str:
+    """Find an answer of a riddle that is near.
+
+    The answer is the one with the least error.
+    """
+
+
+def match(text: str, *, pattern: str = "", check: bool = False) -> None:
+    """Match a text.
+
+    Args:
+        text: What is matched.
+        pattern: A regex that the message of the crate must match.
+        check: Whether the regex of the message can be a text that has the message, the crate and the match.
+    """
+'''
+
+
+@pytest.fixture
+def ask(tmp_path, install, project):
+    """Asks about the package `crate`: the answer as a reader sees it, and its level."""
+    install("crate", {"crate/__init__.py": CRATE})
+
+    def asking(question):
+        query = ResearchQuery(
+            framework="crate", framework_version="1.2.0", topic="t", tags=("t",), question=question
+        )
+        finding = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
+        found = [("installed_docs", finding)]
+        draft = draft_of(query, found)
+        score = Evidence().score(query, found, draft)
+        shown = told_with_doubt(query, found, draft, score)
+        report = Report(
+            query=query, research_date=date(2026, 1, 2), score=score, draft=shown,
+            sources=tuple(
+                Attribution(url=url, via="installed_docs", finding="verified via official docs")
+                for url in dict.fromkeys(one.url for one in shown.citations)
+            ),
+        )  # fmt: skip
+        evidence = json.loads(json.dumps(evidence_of(report, query, "r.md")))
+        assert verify(Markdown(()).render(report), evidence) == []
+        return summary_text(shown), score.level
+
+    return asking
+
+
+@pytest.mark.req("A2", "A3")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the default of rate_per_day and colour in crate.ship?",
+        "What is the default number of crates rate_per_day in crate.ship, and the default colour?",
+    ],
+)
+def test_each_parameter_that_a_question_names_is_answered_and_nothing_else(ask, question):
+    """Every one has its own direct sentence and its own documentation."""
+    text, _level = ask(question)
+    assert "The default of `rate_per_day` in `crate.ship` is `3`." in text
+    assert 'The default of `colour` in `crate.ship` is `"red"`.' in text
+    assert "How many crates leave in a day." in text
+    assert "The paint of the crate." in text
+    assert "See also" not in text
+
+
+@pytest.mark.req("A2")
+def test_a_parameter_named_in_part_beside_another_is_answered_too(ask):
+    text, _level = ask("Which options does crate.ship accept to change the colour and the rate?")
+    assert "The paint of the crate." in text
+    assert "How many crates leave in a day." in text
+
+
+@pytest.mark.req("A2")
+def test_a_how_to_that_sets_a_parameter_begins_with_a_call(ask):
+    """The shortest callable that takes it, with its required arguments and a value that stands in the package."""
+    text, _level = ask("How do I set a patience when I ship a crate?")
+    assert text.startswith("Call `crate.send(address, patience=7.5)`. ")
+    assert "is `Patience(patience=7.5)`" in text
+
+
+@pytest.mark.req("A1")
+def test_a_parameter_that_every_call_needs_is_not_the_answer_to_a_how_to(ask):
+    """`left` in the question is a side, not the parameter of that name."""
+    text, _level = ask("how to use crate.join to find what is only in the left crate")
+    assert "Join two crates." in text.partition("First crate to join.")[0]
+
+
+@pytest.mark.req("A2", "A3")
+def test_what_a_named_parameter_points_to_is_shown_beside_it(ask):
+    """A setting that is explained elsewhere does not only name itself."""
+    text, _level = ask("What does sinks_on_rain do in a DockMaker?")
+    assert text.index("setting of the docks") < text.index("all crates in the dock are lost")
+
+
+@pytest.mark.req("A2", "A3")
+def test_a_function_whose_documentation_says_only_that_it_raises_shows_when(ask):
+    text, _level = ask("What does Dock.check do in crate?")
+    assert "if 400 <= self.level < 500:" in text
+    assert "elif self.level >= 500:" in text
+
+
+@pytest.mark.req("A8")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "does crate.copy work with init=False things?",
+        "what happens to init=False things in crate.copy",
+        "what does the lidmaker parameter mean in crate.copy",
+        "which workers does crate use by default",
+    ],
+)
+def test_what_a_question_turns_on_and_no_sentence_says_is_low(ask, question):
+    """Passages about each thing alone, or a default of None that nothing explains, are not the answer."""
+    _text, level = ask(question)
+    assert level == "low"
+
+
+@pytest.mark.req("A3")
+def test_a_paragraph_about_several_parameters_is_shown_whole(ask):
+    text, _level = ask("What does the workers parameter of crate.wrap do?")
+    assert "Default values for *workers* and *colours* can be set with `crate.ship`." in text
+
+
+@pytest.mark.req("A3")
+def test_the_sentence_that_explains_a_value_is_shown_though_its_example_follows(ask):
+    """A line that ends with a colon above code is no mere pointer, and its value is what was asked for."""
+    text, _level = ask("How do I forbid extra goods with Settings in crate?")
+    assert "`'forbid'`: No crate is shipped, and a `DockError` is raised:" in text
+    assert 'Settings(extra="forbid")' in text
+
+
+@pytest.mark.req("A2", "A3")
+def test_a_difference_shows_both_sides_and_where_one_sends_to_the_other(ask):
+    text, _level = ask("What is the difference between crate.solve and crate.guess?")
+    assert text.startswith("`crate.solve`: Where there is none, use `guess` for the nearest one.")
+    assert "The answer is exact." in text
+    assert "The answer is the one with the least error." in text
+
+
+@pytest.mark.req("A3", "A4")
+def test_what_a_session_printed_stands_below_its_code(ask):
+    text, _level = ask("What does crate.solve do?")
+    assert "solve(\"2 + 2\")\n# '4'\nsolve(\"a\")\n# 'a'" in text
+
+
+@pytest.mark.req("A2", "A3")
+def test_the_types_inside_a_parameters_type_are_followed_one_step(ask):
+    text, _level = ask("How do I give crate.ship a load with a label?")
+    assert "The type `Load` is `Union[Mapping[str, Goods], Sequence[Goods]]`." in text
+    assert "The type `Goods` is `Union[ # weight float, # (label, weight) Tuple[str, float], ]`." in text
+
+
+@pytest.mark.req("A2")
+def test_what_is_said_of_another_parameter_decides_nothing(ask):
+    """The question names `pattern`; a sentence of `check` has more of its words."""
+    text, _level = ask("can the pattern of crate.match match the message with a regex")
+    assert "A regex that the message of the crate must match." in text
+    assert "`check` in" not in text

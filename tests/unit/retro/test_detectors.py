@@ -1,0 +1,210 @@
+"""Each detector speaks where its pattern is, and not a case before its limits."""
+
+import random
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from support.calibration import overconfident
+
+from kr_core.config.schema import DetectorName, Retro
+from kr_core.retro.detectors import DETECTORS, Findings, recommendations
+from kr_core.retro.history import AnswerRound, AskedQuestion, Call, HumanReply
+from kr_core.retro.report import fitted_by_agent
+
+pytestmark = pytest.mark.req("V2", "V3", "SC-005")
+
+
+def answer(number, confidence, verdict=None, *, topic="caching", agent="duc", threshold=80):
+    return AnswerRound(
+        f"x{number}",
+        agent,
+        "m",
+        topic,
+        "Redis.",
+        confidence,
+        confidence >= threshold,
+        threshold,
+        f"e{number}",
+        verdict,
+    )
+
+
+def question(number, *rounds, **more):
+    return AskedQuestion(
+        f"q{number}", topic=more.pop("topic", "caching"), entry_id=f"a{number}", rounds=[*rounds], **more
+    )
+
+
+def names(questions, settings=None):
+    rounds = [one for asked in questions for one in asked.rounds]
+    found = recommendations(Findings(questions, fitted_by_agent(rounds)), settings or Retro())
+    return {one.detector: one for one in found}
+
+
+def test_the_configuration_knows_each_detector():
+    """A name in one list is in the other."""
+    assert tuple(DETECTORS) == get_args(DetectorName)
+
+
+def test_an_agent_that_is_unsure_of_a_topic():
+    """Two refused answers make a finding; where most pass, none."""
+    unsure = [question(number, answer(number, 50)) for number in range(2)]
+    sure = [question(number, answer(number, 95)) for number in range(2, 6)]
+    assert names(unsure)["unsure_topic"].evidence == ("e0", "e1")
+    assert "unsure_topic" not in names(unsure[:1])
+    assert "unsure_topic" not in names(unsure + sure)
+
+
+def test_limits_are_set_in_the_configuration():
+    """A detector can be switched off, or need more cases."""
+    asked = [question(number, answer(number, 50)) for number in range(3)]
+    for entry in ({"enabled": False}, {"minimum": 4}):
+        settings = Retro.model_validate({"detectors": {"unsure_topic": entry}})
+        assert "unsure_topic" not in names(asked, settings)
+
+
+def test_an_overconfident_agent_and_the_threshold_for_it():
+    """It names the verdicts against it; where a higher threshold helps, what would follow is said."""
+    confidence, correct = overconfident(400, random.Random(1))
+    asked = [
+        question(number, answer(number, one, right, threshold=55))
+        for number, (one, right) in enumerate(zip(confidence, correct, strict=True))
+    ]
+    found = names(asked)["overconfident_agent"]
+    assert "stated 2" in found.text or "stated 3" in found.text
+    proposed = 85
+    assert f"A threshold of {proposed} would" in found.text
+    assert found.predicted["escalations"] == sum(one < proposed for one in confidence)
+    wrong = sum(not right for one, right in zip(confidence, correct, strict=True) if one >= proposed)
+    assert found.predicted["wrong_accepts"] == pytest.approx(wrong, rel=0.15)
+    assert "overconfident_agent" not in names(asked[:9])
+
+
+def test_a_confidence_that_says_nothing_or_the_opposite():
+    """Both are reported as what they are; one that tells right from wrong is not."""
+    drawn = random.Random(2)
+
+    def of(right):
+        return [question(number, answer(number, one, right(one))) for number, one in enumerate(stated)]
+
+    stated = [drawn.choice([60, 70, 80, 90, 95]) for _number in range(100)]
+    nothing = names(of(lambda _one: drawn.random() < 0.6))["uninformative_confidence"]
+    assert "did not tell right answers from wrong ones" in nothing.text
+    opposite = names(of(lambda one: drawn.random() < (105 - one) / 50))["uninformative_confidence"]
+    assert "was higher where the answer was wrong" in opposite.text
+    assert "uninformative_confidence" not in names(of(lambda one: drawn.random() < (one - 50) / 50))
+    assert "uninformative_confidence" not in names(of(lambda _one: True))
+
+
+def test_needless_escalations():
+    """Answers that humans confirm as they are, again and again, need no human."""
+    asked = [question(number, answer(number, 75, verdict=True)) for number in range(5)]
+    assert "down to a confidence of 75" in names(asked)["needless_escalation"].text
+    assert "needless_escalation" not in names(asked[:4])
+    assert "needless_escalation" not in names(
+        [*asked, *(question(9, answer(9, 70, verdict=False)) for _ in range(2))]
+    )
+
+
+def test_slow_humans():
+    """Half of the first replies took more than a day."""
+    asked = [
+        question(number, replies=[HumanReply("confirm", "", "ada", hours * 3600.0, f"r{number}")])
+        for number, hours in enumerate((1, 30, 50))
+    ]
+    assert names(asked)["slow_human"].evidence == ("r1", "r2")
+    assert "slow_human" not in names(asked[:2])
+
+
+def test_an_agent_that_fails():
+    """Two failures in ten calls or fewer; the reason of the last is told."""
+    calls = [Call("duc", failed=False, reason="", entry_id=f"s{number}") for number in range(8)]
+    failed = [Call("duc", failed=True, reason="it timed out", entry_id=f"f{number}") for number in range(2)]
+    found = names([question(1, calls=[*calls, *failed])])["unavailable_agent"]
+    assert "2 of its 8 calls failed, the last one because it timed out" in found.text
+    assert found.evidence == ("f0", "f1")
+    assert "unavailable_agent" not in names([question(1, calls=[*calls, *calls, *failed])])
+
+
+def test_topics_that_no_rule_knows():
+    """Each is named, with its questions."""
+    asked = [question(number, topic="fishing", unknown_topic=True) for number in range(2)]
+    assert "rule for fishing: 2 questions went" in names(asked)["unknown_topics"].text
+    assert "unknown_topics" not in names(asked[:1])
+
+
+def test_answers_of_the_knowledge_base_that_humans_overturn():
+    """The topics to look through are named."""
+    asked = [question(number, answer(number, 95, verdict=False, agent="research")) for number in range(2)]
+    assert "on caching: humans overturned 2 of 2" in names(asked)["overturned_knowledge"].text
+    assert "overturned_knowledge" not in names(asked[:1])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Customer segment: small.", "customer segments vary", "the customer segment is students"),
+        ("Our customer segment", "The customer segment?", "for our customer segment"),
+    ],
+)
+def test_context_that_comes_back_is_one_finding(texts):
+    """Words are compared without their endings, and the longest common phrase is named once."""
+    asked = [
+        question(
+            number, text="Which plan?", replies=[HumanReply("add_context", text, "ada", 1.0, f"r{number}")]
+        )
+        for number, text in enumerate(texts)
+    ]
+    found = [
+        one for one in recommendations(Findings(asked, {}), Retro()) if one.detector == "repeated_context"
+    ]
+    assert [one.text.split('"')[1] for one in found] == ["customer segment"]
+
+
+def test_context_that_the_questions_had_is_not_missing_there():
+    """What was asked about anyway needs no place in the template."""
+    asked = [
+        question(
+            number,
+            text="Which redis version?",
+            replies=[HumanReply("add_context", "redis version 7", "ada", 1.0, f"r{number}")],
+        )
+        for number in range(4)
+    ]
+    assert "repeated_context" not in names(asked)
+
+
+@pytest.mark.parametrize("verdict", [True, False, None])
+@pytest.mark.parametrize("count", [1, 30])
+def test_verdicts_of_one_kind_and_constant_confidence(verdict, count):
+    """All confirmed, all corrected, none judged, and always the same confidence: no error."""
+    asked = [question(number, answer(number, 70, verdict)) for number in range(count)]
+    assert all(one.evidence for one in names(asked).values())
+
+
+@pytest.mark.req("Q14")
+def test_another_model_or_prompt_begins_without_verdicts():
+    """What people said of an agent's former model or prompt is not held against the one that it has now."""
+    former = [question(number, answer(number, 90, verdict=False)) for number in range(20)]
+    now = [question(number, answer(number, 90)) for number in range(20, 22)]
+    assert "overconfident_agent" in names(former)
+    for change in ({"model": "m2"}, {"prompt": "p2"}):
+        changed = [
+            question(one.question_id, *(replace(given, **change) for given in one.rounds)) for one in now
+        ]
+        assert "overconfident_agent" not in names(former + changed)
+
+
+def test_findings_about_topics_in_other_scripts_have_ids_of_their_own():
+    """Two topics whose letters cannot be typed everywhere are two findings, with the same ids each time."""
+    asked = [
+        question(f"{topic}{number}", answer(number, 50, topic=topic))
+        for topic in ("安全", "認証", "a/b", "a-b")
+        for number in range(2)
+    ]
+    rounds = [one for question_ in asked for one in question_.rounds]
+    ids = [one.id for one in recommendations(Findings(asked, fitted_by_agent(rounds)), Retro())]
+    assert len(set(ids)) == len(ids) == 4
+    assert "unsure-topic-duc-a-b" in ids
+    assert all(one.isascii() for one in ids)
