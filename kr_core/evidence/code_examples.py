@@ -66,8 +66,8 @@ def shortest_example(
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
     Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
-    type, and that beats code that only calls the symbol; among equals, code of the symbol's own documentation, then code
-    with more of the question's words, then the shorter. Python that does not parse or does not fit the signatures is not shown.
+    type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then code of
+    the symbol's own documentation, then the shorter. Python that does not parse or does not fit the signatures is not shown.
 
     Args:
         passage: what the code is to show.
@@ -76,7 +76,7 @@ def shortest_example(
         parameters: those of the passage's symbol that the question names; code must hold one of them.
         known: passages with signatures that code has to fit.
     """
-    best: tuple[tuple[int, bool, int, int], Passage, str] | None = None
+    best: tuple[tuple[int, int, bool, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
     for candidate in candidates:
@@ -90,7 +90,7 @@ def shortest_example(
             if not _resolves(passage, candidate, piece, signatures):
                 continue
             of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
-            rank = (use, of_its_own, min(3, len(stems(piece) & asked)), -len(piece))
+            rank = (use, min(3, len(stems(piece) & asked)), of_its_own, -len(piece))
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])

@@ -15,8 +15,8 @@ _SENTENCE_END = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ITEM = re.compile(r"\s{0,3}(\d{1,3})[.)]\s+(\S.*)")
-_ASIDES = frozenset({"see also", "references", "returns", "raises", "yields"})
-"""Headed parts of a docstring that are lists of names, not prose."""
+_ASIDES = frozenset({"see also", "references", "returns", "raises", "yields", "example", "examples"})
+"""Headed parts of a docstring that are lists of names, or speak of code that is shown elsewhere."""
 _HEADING = re.compile(
     r"\*{0,2}(?:(args|arguments|returns?|raises|yields|see also|references|attributes)|parameters|examples?|notes?|usage|warnings?)"
     r"(?:\*\*)?:(?:\*\*)?$",

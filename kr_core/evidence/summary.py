@@ -37,8 +37,8 @@ _TWO_SUBJECTS = (330, 330, 200)
 _OWN = 400
 """Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
-_IN_DOUBT = (260, 200, 150, 150, 150, 150, 150)
-"""Characters of each block: the passages of the second to the seventh place often hold the fact."""
+_IN_DOUBT = (400, 260, 200, 150, 150)
+"""Characters of each block: the passages of the second to the fifth place often hold the fact."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
 _ALSO_TAKES = 360
@@ -169,11 +169,9 @@ class _Composer:
         """The closest passages as they are: nothing of them reads as the answer."""
         parts = self.in_order()
         first, *others = parts
-        sure = first.passage.pinned or first.passage.coverage >= COVERED
         summary = [*self.notices, *self.alike(first), *self.blocks([first], _IN_DOUBT[:1])]
-        code_after = len(summary)
         summary += self.telling(first, _NEAR_UNSURE)
-        summary += self.also_takes(first)
+        code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
         others = list(self.only_replacements(first, others))
@@ -182,11 +180,9 @@ class _Composer:
             block = self.blocks([other], budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block else 0]
-        own = [one for one in first.support if one.symbol and one.symbol == first.passage.symbol]
-        example = self.example(first, own)
-        return self.drafted(
-            summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
-        )
+        summary += self.also_takes(first)
+        example = self.example(first, first.support)
+        return self.drafted(summary, example, code_after, details(parts, self.citer), ())
 
     def alike(self, part: Part) -> list[Claim]:
         """All names that are formed like that of the first passage, where the question asks which there are."""

@@ -18,7 +18,7 @@ from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_nam
 from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from kr_core.question.parsed_question import ParsedQuestion, QuestionKind
     from kr_core.search.name_table import NameEntry
@@ -43,6 +43,8 @@ _MOST_ANCESTORS = 60
 _MOST_GENERATIONS = 4
 _MOST_UNRESOLVED = 3
 _MOST_WORDS = 40
+_MOST_JOINED = 3
+"""Words that may spell one name together."""
 _PLAIN_WORTH = 4.9
 """Below this standing a name is not public, or not documented."""
 _PARAMETER_BONUS = 0.6
@@ -131,13 +133,40 @@ class _Resolver:
         self.is_python = "python" in self.library
         self.tops = frozenset(name.replace("-", "_") for name in names if name.isidentifier() or "-" in name)
         self.modules = frozenset(modules)
-        self.identifiers = [self._role(one) for one in parsed.identifiers]
+        self.identifiers = [self._role(self._joined(one)) for one in parsed.identifiers]
+        if self.value_asked and all(
+            one.role == "ignored" or self._is_library(one) for one in self.identifiers
+        ):
+            self.identifiers += self._spelled_in_words()
         self.asked = [one for one in self.identifiers if one.role != "ignored"]
         self.spelled = frozenset(part for one in self.asked for part in one.name.split("."))
         said = (*_WORD.findall(parsed.asking), *self.spelled)
         self.words = frozenset(word.lower() for word in said if _plain(word) not in self.library)
 
     # -- roles that need the library --
+
+    def _joined(self, one: Identifier) -> Identifier:
+        """A plain word with those behind it, where they spell a parameter together: `pool_size` for "the default pool size"."""
+        if one.form != "weak" or not one.name.isidentifier():
+            return one
+        words = _WORD.findall(self.text)
+        places = [place for place, word in enumerate(words) if word == one.name]
+        found = (self._together(words[place:]) for place in places[:_MOST_JOINED])
+        return one._replace(name=next(filter(None, found), one.name))
+
+    def _spelled_in_words(self) -> list[Identifier]:
+        """A parameter that several plain words spell, where a question for a value names nothing: "max keepalive connections"."""
+        words = _WORD.findall(self.text)[:_MOST_WORDS]
+        found = (self._together(words[place:]) for place in range(len(words)))
+        return [Identifier(name, "weak", "prose", "subject") for name in filter(None, found)][:1]
+
+    def _together(self, words: Sequence[str]) -> str:
+        """The longest name of a parameter that the first of some words spell together; empty where there is none."""
+        for length in range(min(_MOST_JOINED, len(words)), 1, -1):
+            name = "_".join(words[:length]).lower()
+            if any(each.parameter == name for each in self._named(name)):
+                return name
+        return ""
 
     def _role(self, one: Identifier) -> Identifier:
         if self._is_library(one):
@@ -275,24 +304,45 @@ class _Resolver:
             for name in (each.entry.name, self._passage(each.entry).symbol or "")
         }  # fmt: skip
         is_value = self.value_asked and not owners
+        words = _WORD.findall(self.text)[:_MOST_WORDS] if self.kind != "error" else []
         found = []
-        words = list(dict.fromkeys(_WORD.findall(self.text)))[:_MOST_WORDS]
-        for word in words if takers and self.kind != "error" else ():
-            if (
-                word in self.spelled
-                or word in STOP_WORDS
-                or word in {"default", "value", "values", "options"}
+        for word, entry in self._words_that_name(words, takers) if takers else ():
+            if self.kind == "how_to" and self._passage(entry).data.get("needed"):
+                continue
+            taker = takers[entry.name]
+            role = taker.role if is_value else "context"
+            if role == "subject":
+                owners.add(taker)
+            found.append(Resolved(Identifier(word, "weak", "prose", role), entry))
+        return found
+
+    def _words_that_name(
+        self, words: Sequence[str], takers: Container[str]
+    ) -> Iterator[tuple[str, NameEntry]]:
+        """The parameters that plain words spell, with their names; of "pool size" `pool_size` is meant, and not `pool`."""
+        place = 0
+        while place < len(words):
+            length, named = self._longest_name(words[place : place + _MOST_JOINED], takers)
+            if named is not None:
+                yield named.parameter, named
+            place += length
+
+    def _longest_name(self, words: Sequence[str], takers: Container[str]) -> tuple[int, NameEntry | None]:
+        """The parameter that the first of some words spell together, as many of them as possible, and how many these are."""
+        for length in range(len(words), 0, -1):
+            name = "_".join(words[:length]) if length == 1 else "_".join(words[:length]).lower()
+            if length == 1 and (
+                name in self.spelled
+                or name in STOP_WORDS
+                or name in {"default", "value", "values", "options"}
             ):
                 continue
-            entries = [each for each in self._named(word) if each.parameter == word and each.name in takers]
-            entry = _highest(entries)
-            if entry is not None and not (self.kind == "how_to" and self._passage(entry).data.get("needed")):
-                taker = takers[entry.name]
-                role = taker.role if is_value else "context"
-                if role == "subject":
-                    owners.add(taker)
-                found.append(Resolved(Identifier(word, "weak", "prose", role), entry))
-        return found
+            entry = _highest(
+                [each for each in self._named(name) if each.parameter == name and each.name in takers]
+            )
+            if entry is not None:
+                return length, entry
+        return 1, None
 
     def _prefers(self, parameter: NameEntry, symbol: NameEntry | None, one: Identifier) -> bool:
         """Whether a name means a parameter rather than a symbol."""
@@ -449,7 +499,7 @@ class _Resolver:
         """Whether a name may be a parameter though nothing is named that takes it."""
         if one.role != "subject" or one.form == "call":
             return False
-        if self.kind == "default":
+        if self.kind == "default" or (self.kind == "yes_no" and self.value_asked):
             return not any(other.role == "subject" for other in others)
         if one.form == "weak" and self.kind != "options":
             return False

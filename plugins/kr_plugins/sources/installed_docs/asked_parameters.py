@@ -34,6 +34,10 @@ _MOST_TAKEN = 200
 _LONGEST = 2_000
 """Characters of a question in which they are looked for."""
 _SHORT_NAME = 3
+_ALIKE = 0.9
+"""A likeness from which on two words say the same."""
+_TELLS_MORE = 0.1
+"""Such a share of a how-to the name of a parameter has to say that its callable does not."""
 _CLEARLY = 1.25
 """How much more of a question a parameter says than one whose name the question only happens to say."""
 
@@ -60,6 +64,7 @@ def about_parameters(
         index, parsed, _of_named_owner(index, parsed, answered, origin), terms, origin
     )
     answered = _callable_first(parsed, _with_setting(index, parsed, answered, origin))
+    answered = _telling_parameter_first(index, parsed, answered, terms, origin)
     answered = _asked_together(index, parsed, answered, origin)
     answered = _with_declaration(index, parsed, answered, origin)
     return _pointed_at(index, parsed, answered, names, origin)
@@ -158,6 +163,52 @@ def _callable_first(parsed: ParsedQuestion, answered: IndexAnswer) -> IndexAnswe
     rest = [one for one in answered.passages[1:] if one not in known]
     no_surer = [one.model_copy(update={"coverage": min(one.coverage, first.coverage)}) for one in known]
     return answered._replace(passages=(*no_surer, first, *rest)) if known else answered
+
+
+def _telling_parameter_first(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
+) -> IndexAnswer:
+    """The answer with a parameter of its first callable before it, where a how-to says the parameter's name and the callable says nothing of it.
+
+    "How do I read only some columns of a CSV" is answered by `read_csv(columns=...)`, and not by `read_csv`.
+    """
+    first = next(iter(answered.passages), None)
+    if parsed.kind != "how_to" or first is None or first.pinned or first.parameter or not first.symbol:
+        return answered
+    if first.what not in {"function", "class"}:
+        return answered
+    said = {stem(word) for word in words(f"{first.symbol.replace('_', ' ')} {first.title} {first.lead}")}
+    ranked = {one.title: -place for place, one in enumerate(answered.passages)}
+    telling = {
+        one.parameter: (ranked.get(one.title, -len(ranked)), weight, share)
+        for share, one in described_parameters(index, terms, first.symbol)
+        if one.parameter and one.lead and one.parameter not in first.required and not one.data.get("deprecated")
+        and (weight := _said_by_name(one.parameter, terms, said)) >= _TELLS_MORE
+    }  # fmt: skip
+    best = max(telling, key=lambda name: telling[name], default=None)
+    meant = _parameter(index, first.symbol, best, origin) if best else None
+    if meant is None:
+        return answered
+    better = {"coverage": first.coverage, "covered": first.covered}
+    rest = [one for one in answered.passages if one.title != meant.title]
+    return answered._replace(passages=(meant.model_copy(update=better), *rest))
+
+
+def _said_by_name(parameter: str, terms: Sequence[Term], said: Collection[str]) -> float:
+    """The share of a question that a parameter's name says, and that was not said yet; a long name has to be said for the most part."""
+    parts = {stem(part) for part in words(parameter.replace("_", " "))}
+    total = sum(term.weight for term in terms if not term.weak) or 1.0
+    heard = {part for part in parts if any(term.alike.get(part, 0.0) >= _ALIKE for term in terms)}
+    if 2 * len(heard) <= len(parts):
+        return 0.0
+    new = sum(
+        term.weight
+        for term in terms
+        if not term.weak
+        and any(term.alike.get(part, 0.0) >= _ALIKE for part in parts)
+        and not any(term.alike.get(root, 0.0) >= _ALIKE for root in said)
+    )
+    return new / total
 
 
 def _with_declaration(

@@ -170,7 +170,25 @@ def match(text: str, *, pattern: str = "", check: bool = False) -> None:
         pattern: A regex that the message of the crate must match.
         check: Whether the regex of the message can be a text that has the message, the crate and the match.
     """
-'''
+
+
+def harbour(berth: str = "north", berth_size: int = 5, tide: str = "any", buoys: bool = False) -> None:
+    """Open a harbour for ships.
+
+    Args:
+        berth: A berth that is there already.
+        berth_size: The number of ships that lie in a berth.
+        tide: The tide at which it opens.
+        buoys: Whether there are buoys in its water.
+
+    LONG
+
+    Examples:
+        >>> harbour(tide="high", buoys=True)
+    """
+'''.replace(
+    "LONG", "\n\n    ".join(f"In the year {year} it was the harbour of a town." for year in range(200))
+)
 
 
 @pytest.fixture
@@ -239,6 +257,31 @@ def test_a_parameter_that_every_call_needs_is_not_the_answer_to_a_how_to(ask):
     """`left` in the question is a side, not the parameter of that name."""
     text, _level = ask("how to use crate.join to find what is only in the left crate")
     assert "Join two crates." in text.partition("First crate to join.")[0]
+
+
+@pytest.mark.req("A1", "A2")
+@pytest.mark.parametrize(
+    "question", ["What is the default berth size of harbour?", "What is the default berth size in crate?"]
+)
+def test_words_that_spell_a_parameter_together_mean_it(ask, question):
+    """And not the parameter that the first of them spells, which has another default."""
+    text, level = ask(question)
+    assert text.startswith("The default of `berth_size` in `crate.harbour` is `5`.")
+    assert level != "low"
+
+
+@pytest.mark.req("A2")
+def test_a_parameter_that_only_the_question_and_its_name_say_comes_before_its_callable(ask):
+    """The function alone is half an answer."""
+    text, _level = ask("How do I open a harbour for ships at another tide?")
+    assert text.index("The tide at which it opens.") < text.index("Open a harbour for ships.")
+
+
+@pytest.mark.req("A4")
+def test_an_example_at_the_end_of_a_long_docstring_is_shown(ask):
+    """It lies behind what of the docstring is searched."""
+    text, _level = ask("How do I open a harbour that has buoys?")
+    assert 'harbour(tide="high", buoys=True)' in text
 
 
 @pytest.mark.req("A2", "A3")

@@ -234,7 +234,8 @@ def test_a_callable_that_comes_closest_names_all_that_it_takes(ask):
     """The head is short, and what it leaves out may be the answer."""
     text, _level = ask("how do I have a client tell me of each thing it does with docks")
     assert "`dock.Client` also takes" in text
-    assert "`event_hooks`" in text
+    assert "fourth_mooring_of_the_day" in text
+    assert "event_hooks" in text
 
 
 @pytest.mark.req("A9")

@@ -26,6 +26,7 @@ from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
@@ -38,6 +39,9 @@ _MENTION = re.compile(
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
 _MAX_TEXT = 6000
+_MAX_MORE_CODE = 4000
+"""Characters of the examples that stand behind them."""
+_MAX_OPENING = 4
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
 _MOST_BASES = 8
@@ -334,15 +338,11 @@ class _Maker:
         } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
         size = sum(map(len, parts))
         previous = None
-        for number, line in enumerate(doc.lines):
-            if number in skipped:
-                continue
-            size += len(line) + 1
-            if size > _MAX_TEXT:
-                break
+        kept = _kept_lines(doc, skipped, _MAX_TEXT - size)
+        for number in kept:
             if previous is None or number != previous + 1:
                 lines.append([len(parts), definition.doc_line + number])
-            parts.append(line)
+            parts.append(doc.lines[number])
             previous = number
         return "\n".join(parts), lines
 
@@ -622,6 +622,43 @@ def _context(owner: Definition | None, module: Module) -> str:
         if doc is not None
     ]
     return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
+
+
+def _kept_lines(doc: docstrings.Docstring, skipped: AbstractSet[int], room: int) -> list[int]:
+    """The lines of a docstring for which there is room, and some examples behind them: those of long docstrings stand last."""
+    kept: list[int] = []
+    for number, line in enumerate(doc.lines):
+        room -= 0 if number in skipped else len(line) + 1
+        if room < 0:
+            break
+        if number not in skipped:
+            kept.append(number)
+    else:
+        return kept
+    more = _MAX_MORE_CODE
+    last = kept[-1] if kept else -1
+    for block in doc.code:
+        start = block.line if doc.lines[block.line].lstrip().startswith(">>>") else _opening(doc, block.line)
+        run = [
+            number
+            for number in range(max(start, last + 1), min(block.end + 1, len(doc.lines)))
+            if number not in skipped
+        ]
+        size = sum(len(doc.lines[number]) + 1 for number in run)
+        if block.end <= last or size > min(more, _MAX_TEXT):
+            continue
+        kept += run
+        more -= size
+        last = run[-1] if run else last
+    return kept
+
+
+def _opening(doc: docstrings.Docstring, start: int) -> int:
+    """The line that opens a block of code: a fence, a directive, or what ends with `::`."""
+    place = start - 1
+    while place > 0 and start - place < _MAX_OPENING and not doc.lines[place].strip():
+        place -= 1
+    return max(place, 0)
 
 
 def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
