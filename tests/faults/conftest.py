@@ -41,6 +41,8 @@ def killed(driver):
         process = driver(name, *arguments)
         # Pipes are read by hand: a line that was read ahead would be lost to `communicate`.
         first = b"" if seconds < 0 else os.read(process.stdout.fileno(), 4096)
+        if not first and seconds >= 0:
+            pytest.fail(f"the driver ended by itself: {process.communicate()[1].decode()}")
         time.sleep(abs(seconds))
         assert process.poll() is None, process.stderr.read().decode()
         process.kill()
