@@ -27,12 +27,12 @@ def test_killed_writers(killed, tmp_path):
     current = 0
     for _time in range(25):
         done = killed(instants.uniform(0, 0.15), "follow", tmp_path, last + 1)
-        last = int(done[-1])
+        last = int(done[-1]) if done else last  # the first line may be cut off, too
         store = DocumentStore(tmp_path / FILE_NAME, writable=True)
         current += is_current(store, folder)
         for number in range(max(1, last - 30), last + 3):
             assert found(store, folder, number) == [hit.text for hit in search(store, f"number{number}")]
-        assert found(store, folder, last) != []
+        assert not last or found(store, folder, last) != []
         follow(store, folder)
         assert is_current(store, folder)
         assert opened(folder).num_docs == store.size + 1
