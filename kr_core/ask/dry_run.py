@@ -11,13 +11,13 @@ from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.errors import ConfigError
 from kr_core.model.questions import Question
 from kr_core.research import Pipeline
-from kr_core.retro.history import read_questions
+from kr_core.retro.logged_questions import read_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kr_core.config import Config
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["asked_again"]
 

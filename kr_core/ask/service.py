@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, T
 
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
 from kr_core.aio import release_threads, shielded
-from kr_core.ask.arguments import check_arguments
+from kr_core.ask.argument_checks import check_arguments
 from kr_core.ask.chat import CaseChat
 from kr_core.ask.jobs import QuestionJobs
 from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
@@ -441,7 +441,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         Raises:
             ConfigError: the log has no question of this feature.
         """
-        from kr_core.retro.report import retrospect
+        from kr_core.retro.figures import retrospect
 
         settings, verdicts = self.pipeline.config.settings.retro, self.pipeline.components.verdicts
         return await shielded(

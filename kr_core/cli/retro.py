@@ -13,11 +13,11 @@ from kr_core.errors import ConfigError
 from kr_core.file_edits import difference
 from kr_core.research import Pipeline
 from kr_core.retro.acceptance import Acceptance
-from kr_core.retro.history import read_questions
+from kr_core.retro.effects import written
+from kr_core.retro.figures import retrospect
 from kr_core.retro.improvement import improvement, pairs
-from kr_core.retro.markdown import as_markdown, compared, told
-from kr_core.retro.outcomes import written
-from kr_core.retro.report import retrospect
+from kr_core.retro.logged_questions import read_questions
+from kr_core.retro.report_text import as_markdown, compared, told
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
             print(printable(f"{compared(before, report)}\n{told(found, 'Questions that both asked')}"))
         return 0
     if options.html:
-        from kr_core.retro.html import as_html  # which needs what is not always installed
+        from kr_core.retro.page import as_html  # which needs what is not always installed
 
         print(as_html(report, read_questions(journal, options.feature)))
         return 0

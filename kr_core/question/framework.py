@@ -88,7 +88,7 @@ class _Mention(NamedTuple):
     cue: Cue
 
 
-class _Candidate(NamedTuple):
+class _FrameworkCandidate(NamedTuple):
     framework: str
     score: int
     start: int
@@ -183,7 +183,7 @@ def _cue(question: str, start: int, end: int) -> Cue:
     return "bare" if not _VERB_BEFORE.search(before) else "other"
 
 
-def _installed(mentions: list[_Mention], question: str, project: LocalProject) -> list[_Candidate]:
+def _installed(mentions: list[_Mention], question: str, project: LocalProject) -> list[_FrameworkCandidate]:
     found = []
     for mention in mentions:
         if not _may_name(mention):
@@ -197,7 +197,7 @@ def _installed(mentions: list[_Mention], question: str, project: LocalProject) -
     return found
 
 
-def _locked(mentions: list[_Mention], question: str, project: LocalProject) -> list[_Candidate]:
+def _locked(mentions: list[_Mention], question: str, project: LocalProject) -> list[_FrameworkCandidate]:
     named = project.named_packages()
     found = []
     for mention in mentions:
@@ -210,7 +210,7 @@ def _locked(mentions: list[_Mention], question: str, project: LocalProject) -> l
     return found
 
 
-def _absent(mentions: list[_Mention], question: str, project: LocalProject) -> list[_Candidate]:
+def _absent(mentions: list[_Mention], question: str, project: LocalProject) -> list[_FrameworkCandidate]:
     """Libraries that are named and not there; recognised only by where and how they are written."""
     found = []
     for mention in mentions:
@@ -220,13 +220,13 @@ def _absent(mentions: list[_Mention], question: str, project: LocalProject) -> l
             continue
         called = distributions_called(mention.name)
         if called and mention.cue in {"closing", "placed"} and not mention.name.isupper():
-            found.append(_Candidate(called[0], 66, mention.start, "absent"))
+            found.append(_FrameworkCandidate(called[0], 66, mention.start, "absent"))
         elif (
             called and " " in mention.name
         ):  # two words that are a library's name are nothing else: `vue router`
-            found.append(_Candidate(called[0], 60, mention.start, "absent"))
+            found.append(_FrameworkCandidate(called[0], 60, mention.start, "absent"))
         elif score := _absent_score(mention, question):
-            found.append(_Candidate(mention.name.lower(), score, mention.start, "absent"))
+            found.append(_FrameworkCandidate(mention.name.lower(), score, mention.start, "absent"))
     return found
 
 
@@ -262,14 +262,16 @@ def _may_name(mention: _Mention) -> bool:
 
 def _scored(
     mention: _Mention, framework: str, origin: Origin, question: str, project: LocalProject
-) -> _Candidate:
+) -> _FrameworkCandidate:
     direct = framework in project.direct_dependencies()
     score = _SCORES[mention.cue]
     if _is_plain_english(mention.name):
         score = _plain_score(mention, question, direct=direct)
     score += 6 if framework in project.direct_dependencies(development=False) else 3 if direct else 0
     score += 2 * mention.name.count(" ")
-    return _Candidate(framework, score - (12 if origin == "own" else 0), mention.start, origin, direct)
+    return _FrameworkCandidate(
+        framework, score - (12 if origin == "own" else 0), mention.start, origin, direct
+    )
 
 
 def _plain_score(mention: _Mention, question: str, *, direct: bool) -> int:
@@ -365,7 +367,7 @@ def _sole_dependency(project: LocalProject) -> str | None:
     return next(iter(names)) if len(names) == 1 else None
 
 
-def _rank(candidates: list[_Candidate]) -> list[_Candidate]:
+def _rank(candidates: list[_FrameworkCandidate]) -> list[_FrameworkCandidate]:
     return sorted(
         (one for one in candidates if one.score > 0), key=lambda one: (-one.score, one.start, one.framework)
     )

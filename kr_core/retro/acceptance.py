@@ -18,9 +18,9 @@ from kr_core.git.autocommit import commit_changes
 from kr_core.model.event import Event, new_id
 from kr_core.protocols import Document
 from kr_core.retro.changes import PlannedChange, plan
-from kr_core.retro.history import read_all
-from kr_core.retro.outcomes import KIND
-from kr_core.retro.report import advised
+from kr_core.retro.effects import KIND
+from kr_core.retro.figures import advised
+from kr_core.retro.logged_questions import read_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from kr_core.text import STOP_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kr_core.retro.history import AskedQuestion, HumanReply
+    from kr_core.retro.logged_questions import AskedQuestion, HumanReply
 
 __all__ = ["AddedContext", "often_added"]
 

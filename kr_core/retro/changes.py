@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.config import given
 from kr_core.config.config_file import is_toml
-from kr_core.config.yaml_edit import UnsuitableTextError, added, with_value
+from kr_core.config.value_edit import UnsuitableTextError, added, with_value
 from kr_core.errors import ConfigError, suggestion
 from kr_core.file_edits import FileEdit, check_writable, text_of
 from kr_core.model.time_limits import duration_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kr_core.config import Config
     from kr_core.lessons.service import Lessons
     from kr_core.model.retro import Recommendation
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["PlannedChange", "plan"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.calibration import auroc
 from kr_core.model.retro import Recommendation
 from kr_core.retro.added_context import often_added
-from kr_core.retro.history import by_agent, in_use
+from kr_core.retro.logged_questions import by_agent, in_use
 from kr_core.retro.thresholds import propose
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kr_core.calibration import Calibrator
     from kr_core.config.schema import DetectorName, Retro
-    from kr_core.retro.history import AnswerRound, AskedQuestion, Call
+    from kr_core.retro.logged_questions import AnswerRound, AskedQuestion, Call
     from kr_core.retro.thresholds import ThresholdProposal
     from kr_core.verdicts import Subject
 

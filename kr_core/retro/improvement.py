@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
 
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["FEWEST_VERDICTS", "Improvement", "Pair", "improvement", "pairs"]
 

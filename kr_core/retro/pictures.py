@@ -19,7 +19,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["Picture", "pictures"]
 

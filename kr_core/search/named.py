@@ -74,7 +74,7 @@ _INSTANCES = frozenset({"app", "req", "res", "ctx", "router"})
 """What users call the objects of a web framework."""
 
 
-class _Candidate(NamedTuple):
+class _Meaning(NamedTuple):
     level: int
     entry: NameEntry
 
@@ -218,7 +218,7 @@ class _Resolver:
 
     def _meant(
         self,
-        symbols: dict[Identifier, list[_Candidate]],
+        symbols: dict[Identifier, list[_Meaning]],
         chosen: dict[Identifier, NameEntry],
         owner: str,
         owners: set[Identifier],
@@ -352,13 +352,13 @@ class _Resolver:
             return "." not in one.name and parameter.standing + _PARAMETER_BONUS >= symbol.standing
         return one.form == "keyword" or "." not in one.name
 
-    def _is_meant(self, one: Identifier, entry: NameEntry, found: Sequence[_Candidate]) -> bool:
+    def _is_meant(self, one: Identifier, entry: NameEntry, found: Sequence[_Meaning]) -> bool:
         """A plain word means a name only if it is spelled exactly so."""
         if one.form != "weak":
             return True
         return entry.parameter == one.name or any(each.entry == entry and each.level >= 2 for each in found)
 
-    def _symbols(self, one: Identifier) -> list[_Candidate]:
+    def _symbols(self, one: Identifier) -> list[_Meaning]:
         """The symbols that a name may mean, with how exactly."""
         parts = one.name.split(".")
         found = self._matching(parts, strong=one.form != "weak")
@@ -374,14 +374,14 @@ class _Resolver:
             found = self._symbols(one._replace(name=".".join(rest)))
         return found
 
-    def _matching(self, parts: Sequence[str], *, strong: bool) -> list[_Candidate]:
+    def _matching(self, parts: Sequence[str], *, strong: bool) -> list[_Meaning]:
         return [
-            _Candidate(level, entry)
+            _Meaning(level, entry)
             for entry in self._named(parts[-1])
             if not entry.parameter and (level := _level(entry, parts, strong=strong))
         ]
 
-    def _inherited(self, parts: Sequence[str]) -> list[_Candidate]:
+    def _inherited(self, parts: Sequence[str]) -> list[_Meaning]:
         """A member that a class takes over from its bases, as Python looks for it; each base is looked at once."""
         seen = {parts[-2]}
         waiting = [(base, 1) for base in reversed(list(self._bases(parts[:-1])))]
@@ -421,7 +421,7 @@ class _Resolver:
 
     # -- choosing --
 
-    def _shared_owners(self, symbols: dict[Identifier, list[_Candidate]]) -> Counter[str]:
+    def _shared_owners(self, symbols: dict[Identifier, list[_Meaning]]) -> Counter[str]:
         """In how many names' meanings each owner occurs: two names in one question take the owner that they share."""
         counted: Counter[str] = Counter()
         for one, found in symbols.items():
@@ -434,10 +434,10 @@ class _Resolver:
                 counted.update(dict.fromkeys(takers, _OWN))
         return counted
 
-    def _best(self, found: Sequence[_Candidate], shared: Counter[str]) -> NameEntry:
+    def _best(self, found: Sequence[_Meaning], shared: Counter[str]) -> NameEntry:
         """The best of what a name may mean; of a member that several classes define alike, that of their base."""
 
-        def worth(each: _Candidate) -> tuple[float, ...]:
+        def worth(each: _Meaning) -> tuple[float, ...]:
             owner = each.entry.name.rpartition(".")[0]
             met = shared[owner] + shared[each.entry.name]
             return (
@@ -591,7 +591,7 @@ class _Resolver:
     def _is_top(self, root: str) -> bool:
         return root in self.tops or _IMPORTED_AS.get(root) in self.tops
 
-    def _owners(self, owner: str) -> list[_Candidate]:
+    def _owners(self, owner: str) -> list[_Meaning]:
         return [each for each in self._matching(owner.split("."), strong=False) if each.level >= 2]
 
     def _is_said(self, one: Identifier) -> bool:

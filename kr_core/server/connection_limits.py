@@ -64,7 +64,7 @@ class _Config(uvicorn.Config):
     def __init__(self, application: Application, limits: ConnectionLimits) -> None:
         super().__init__(
             application,
-            http=_Connection,
+            http=_LimitedConnection,
             log_config=None,
             access_log=False,
             ws="none",
@@ -73,7 +73,7 @@ class _Config(uvicorn.Config):
         )
         self.limits = limits
         self.most = limits.connections or _max_connections()
-        self.without_request: dict[_Connection, None] = {}
+        self.without_request: dict[_LimitedConnection, None] = {}
         """Those that have not sent a whole request, the one that has waited longest first."""
 
 
@@ -95,7 +95,7 @@ class LimitedServer(uvicorn.Server):
             one.listen(_QUEUED)
 
 
-class _Connection(H11Protocol):
+class _LimitedConnection(H11Protocol):
     """A connection that ends where it waits too long, or is one too many."""
 
     config: _Config

@@ -407,4 +407,4 @@ class TestResearch(AgentContract):
 
 
 class TestDeprecation(HookContract):
-    module = "kr_plugins.hooks.deprecation"
+    module = "kr_plugins.hooks.deprecation_note"

@@ -273,7 +273,7 @@ def test_a_crash_between_file_and_record(unsure, kr_here):
     """Accepting again finishes what was begun, and writes nothing twice."""
     from kr_core.research import Pipeline
     from kr_core.retro.acceptance import Acceptance
-    from kr_core.retro.outcomes import KIND
+    from kr_core.retro.effects import KIND
 
     with Pipeline.open(folder=unsure) as pipeline:
         acceptance = Acceptance(pipeline.config, pipeline.journal, pipeline.lessons)

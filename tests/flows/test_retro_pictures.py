@@ -10,7 +10,7 @@ from support.inbox_page import served
 
 from kr_core import HumanResponse, Question
 from kr_core.retro import pictures
-from kr_core.retro.history import AnswerRound, AskedQuestion
+from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
 
 pytestmark = pytest.mark.req("V6")
 FEATURE = "F 1 <b>"

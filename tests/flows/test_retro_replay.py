@@ -9,8 +9,8 @@ from support.asked import Says, said, service
 from kr_core import HumanResponse, Question
 from kr_core.ask.dry_run import asked_again
 from kr_core.config import load
-from kr_core.retro.history import read_questions
 from kr_core.retro.improvement import Pair, improvement, pairs
+from kr_core.retro.logged_questions import read_questions
 
 pytestmark = pytest.mark.req("V5", "SC-006")
 FEATURE = "F-1"
@@ -74,7 +74,7 @@ def test_more_confidence_alone_does_not_meet_the_goal():
 
 def test_questions_whose_answers_were_written_down_are_shown_apart():
     """They would count as an improvement that nothing but the answer itself has brought."""
-    from kr_core.retro.history import AnswerRound, AskedQuestion
+    from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
 
     def question(name):
         given = AnswerRound("x", "duc", "", "caching", "Redis.", 60, False, 80, f"e-{name}", True)

@@ -6,7 +6,7 @@ import pytest
 from support.regexes import seconds_for
 
 from kr_core.retro.added_context import often_added
-from kr_core.retro.history import AskedQuestion, HumanReply
+from kr_core.retro.logged_questions import AskedQuestion, HumanReply
 
 pytestmark = pytest.mark.req("Z8")
 _SECONDS = 20.0

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from kr_core.errors import ConfigError, PluginError
-from kr_core.retro.history import read_questions
-from kr_core.retro.html import page_values
-from kr_core.retro.report import retrospect
+from kr_core.retro.figures import retrospect
+from kr_core.retro.logged_questions import read_questions
+from kr_core.retro.page import page_values
 from kr_core.server.web.problems import RequestRefused, able
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core import Passage
-from kr_plugins.hooks.deprecation import kr_passages_found
+from kr_plugins.hooks.deprecation_note import kr_passages_found
 
 pytestmark = pytest.mark.req("P1")
 

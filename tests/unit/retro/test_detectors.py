@@ -9,8 +9,8 @@ from support.calibration import overconfident
 
 from kr_core.config.schema import DetectorName, Retro
 from kr_core.retro.detectors import DETECTORS, Findings, recommendations
-from kr_core.retro.history import AnswerRound, AskedQuestion, Call, HumanReply
-from kr_core.retro.report import fitted_by_agent
+from kr_core.retro.figures import fitted_by_agent
+from kr_core.retro.logged_questions import AnswerRound, AskedQuestion, Call, HumanReply
 
 pytestmark = pytest.mark.req("V2", "V3", "SC-005")
 

@@ -25,7 +25,7 @@ from kr_plugins.sources.installed_docs.dependencies import Reexports
 from kr_plugins.sources.installed_docs.documents import read_documents
 from kr_plugins.sources.installed_docs.limits import MOST_BYTES, bounded
 from kr_plugins.sources.installed_docs.python import builtins as compiled
-from kr_plugins.sources.installed_docs.python.messages import message_passages
+from kr_plugins.sources.installed_docs.python.error_messages import message_passages
 from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES, Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames

@@ -10,7 +10,7 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_plugins.sources.installed_docs.python.messages import HOLE, LEAST_CHARACTERS, LEAST_WORDS
+from kr_plugins.sources.installed_docs.python.error_messages import HOLE, LEAST_CHARACTERS, LEAST_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ class FoundMessage(NamedTuple):
     """Whether a whole sentence of it is quoted, or all that was raised stands in it."""
 
 
-class _Candidate(NamedTuple):
+class _QuotedMessage(NamedTuple):
     passage: IndexedPassage
     same_class: bool
     matched: int
@@ -73,7 +73,7 @@ def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMe
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
     messages = [one for one in index.messages() if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])]
     exact = _best(
-        _Candidate(passage, is_same_class, matched)
+        _QuotedMessage(passage, is_same_class, matched)
         for passage in messages
         if (matched := _matched(passage.lead[:_COMPARED_TEXT], said, tails))
         for is_same_class in [not errors or passage.data["error"] in {"", *errors}]
@@ -89,7 +89,7 @@ def _says_enough(words: str) -> bool:
     return words.count(" ") >= LEAST_WORDS - 1 and len(words) >= LEAST_CHARACTERS
 
 
-def _best(candidates: Iterable[_Candidate]) -> list[IndexedPassage]:
+def _best(candidates: Iterable[_QuotedMessage]) -> list[IndexedPassage]:
     """Those of the class that is quoted before others, then those of which most is quoted."""
     known = list(candidates)
     best = max(((one.same_class, one.matched) for one in known), default=None)

@@ -77,7 +77,7 @@ class ReadingBudget:
         self._seconds_per_byte = seconds_per_byte
         self.end = self._clock() + seconds
         """When it is spent, on its clock."""
-        self._watch = _Watch(self._clock, cancelled, memory)
+        self._watch = _WorkLimit(self._clock, cancelled, memory)
         self.left_out: list[str] = []
         """What was not read because it takes too long."""
 
@@ -179,7 +179,7 @@ class ReadingBudget:
         ]
 
 
-class _Watch:
+class _WorkLimit:
     """Stops the thread that made it once a piece of work takes too long."""
 
     def __init__(self, clock: Callable[[], float], cancelled: Callable[[], bool], memory: int) -> None:

@@ -18,7 +18,7 @@ from kr_plugins.stores.files.index import (
     head_of,
     salvaged,
 )
-from kr_plugins.stores.files.merge import resolve_conflict
+from kr_plugins.stores.files.index_merge import resolve_conflict
 from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:

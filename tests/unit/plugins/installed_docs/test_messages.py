@@ -9,7 +9,7 @@ from support.source_context import SourceContext
 from kr_core.evidence.summary import compose
 from kr_core.model import ResearchQuery
 from kr_plugins.sources.installed_docs import InstalledDocs
-from kr_plugins.sources.installed_docs.python.messages import message_passages
+from kr_plugins.sources.installed_docs.python.error_messages import message_passages
 
 BOX = {
     "box/__init__.py": '''\

@@ -265,13 +265,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-class _Parameter(NamedTuple):
+class _ListedParameter(NamedTuple):
     name: str
     default: str | None
     required: bool
 
 
-def _parameters(signature: str) -> list[_Parameter]:
+def _parameters(signature: str) -> list[_ListedParameter]:
     """The parameters of `name(a, b=1, *, c=None[, d]) -> x`, as far as they are plain."""
     inner = signature.partition("(")[2].rpartition(")")[0]
     found = []
@@ -283,7 +283,7 @@ def _parameters(signature: str) -> list[_Parameter]:
             plain = name.partition(":")[0].strip(" []")
             if re.fullmatch(r"\*{0,2}[A-Za-z_]\w*", plain):
                 optional = bool(default) or plain.startswith("*") or "[" in inner[: inner.find(plain)]
-                found.append(_Parameter(plain, default.strip(" []") or None, not optional))
+                found.append(_ListedParameter(plain, default.strip(" []") or None, not optional))
             start = place + 1
         depth += (character in "({") - (character in ")}")
     return found

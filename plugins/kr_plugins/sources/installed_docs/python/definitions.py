@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
-    from kr_plugins.sources.installed_docs.python.messages import Message
+    from kr_plugins.sources.installed_docs.python.error_messages import Message
     from kr_plugins.sources.installed_docs.python.none_defaults import NoneDefault
 
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]

@@ -24,8 +24,8 @@ from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
 from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
-from kr_plugins.sources.installed_docs.python.messages import messages_of
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, is_slow_to_parse, with_defaults
 
 if TYPE_CHECKING:

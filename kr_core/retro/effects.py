@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kr_core.model.retro import Recommendation
     from kr_core.protocols import DocumentStore
-    from kr_core.retro.history import AnswerRound, AskedQuestion
+    from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
 
 __all__ = ["KIND", "outcomes", "written"]
 

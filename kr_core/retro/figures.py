@@ -10,8 +10,8 @@ from kr_core.calibration import Accepted, auroc, brier, ece, estimate_accuracy, 
 from kr_core.errors import ConfigError
 from kr_core.model.retro import AcceptedAccuracy, AgentFigures, CalibrationFigures, RetroReport, TopicFigures
 from kr_core.retro.detectors import Findings, recommendations
-from kr_core.retro.history import by_agent, in_use, read_questions
-from kr_core.retro.outcomes import outcomes
+from kr_core.retro.effects import outcomes
+from kr_core.retro.logged_questions import by_agent, in_use, read_questions
 from kr_core.verdicts import Learned, certificate
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.config.schema import Retro
     from kr_core.model.retro import Recommendation
     from kr_core.protocols import Journal
-    from kr_core.retro.history import AnswerRound, AskedQuestion
+    from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
     from kr_core.verdicts import Subject
 
 __all__ = ["advised", "fitted_by_agent", "retrospect"]

@@ -64,7 +64,7 @@ def messages_of(tree: ast.Module, source: Sequence[str]) -> list[Message]:
         tree: the module.
         source: its lines.
     """
-    return _Reader(source).read(tree)
+    return _MessageReader(source).read(tree)
 
 
 def message_passages(modules: Iterable[Module], notes: list[str]) -> Iterator[IndexedPassage]:
@@ -96,7 +96,7 @@ def message_passages(modules: Iterable[Module], notes: list[str]) -> Iterator[In
             )  # fmt: skip
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self, source: Sequence[str]) -> None:
         self.source = source
         self.shown: tuple[int, int] | None = None

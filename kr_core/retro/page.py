@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from kr_core.retro.markdown import effect
 from kr_core.retro.pictures import pictures
+from kr_core.retro.report_text import effect
 from kr_core.templates import bundled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model.retro import RetroReport
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["as_html", "page_values"]
 
