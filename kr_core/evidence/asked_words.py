@@ -108,12 +108,20 @@ class AskedWords:
             return True
         if len(last) >= _LONG_NAME and last.lower() in self._joined:
             return True
-        parts = words(last.replace("_", " "))
-        return len(parts) > 1 and {stem(part) for part in parts} <= self.stems
+        parts = {stem(part) for part in words(last.replace("_", " "))}
+        is_part_of_other = any(
+            parts < _parts_of(one.name) for one in self.parsed.identifiers if "_" in one.name
+        )
+        return len(parts) > 1 and parts <= self.stems and not is_part_of_other
 
     def asks(self, *kinds: QuestionKind) -> bool:
         """Whether the question is of one of these kinds."""
         return any(kind in kinds for kind in self.parsed.kinds)
+
+
+def _parts_of(name: str) -> set[str]:
+    """The stems of the words of a name's last part."""
+    return {stem(part) for part in words(name.rpartition(".")[2].replace("_", " "))}
 
 
 def turns_round(sentence: str) -> bool:

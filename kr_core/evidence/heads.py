@@ -23,7 +23,8 @@ _FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
 _PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
 _UNSET = re.compile(
-    r"(?:\w+\.)*(?:no_default|NoDefault|UNSET|MISSING|NOT_GIVEN|NotGiven|UNDEFINED|Undefined|NOTSET|sentinel)$"
+    r"(?:\w+\.)*(?:no_?default|unset|missing|not_?given|undefined|not_?set|unspecified|omit(?:ted)?|sentinel)(?:_type)?$",
+    re.IGNORECASE,
 )
 """Constants that only mark that nothing was given."""
 _WRAPPED = re.compile(r"Default\((.*)\)")
@@ -68,6 +69,11 @@ def default_of(passage: Passage, default: str | None) -> str | None:
         if _PRIVATE.search(value) or _UNSET.match(value) or not holds(passage.text, value)
         else folded(value)
     )
+
+
+def marks_nothing(default: str) -> bool:
+    """Whether a default is a constant that only marks that nothing was given."""
+    return _UNSET.match(default) is not None
 
 
 def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:

@@ -16,7 +16,7 @@ from kr_core.evidence.code_examples import shortest_example, with_results
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.direct_answer import bare_name, behind, direct_answer, last_run, subjects
 from kr_core.evidence.generated import GeneratedProse, claims_of
-from kr_core.evidence.heads import default_of, head_of
+from kr_core.evidence.heads import default_of, head_of, marks_nothing
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import documentation, prose, value_of
@@ -27,7 +27,6 @@ from kr_core.text import STOP_WORDS, stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
     from kr_core.model import Finding, ResearchQuery
 
@@ -37,12 +36,10 @@ _TWO_SUBJECTS = (330, 330, 200)
 _OWN = 400
 """Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
-_IN_DOUBT = (400, 260, 200, 150, 150)
-"""Characters of each block: the passages of the second to the fifth place often hold the fact."""
+_IN_DOUBT = (400, 260, 200, 150)
+"""Characters of each block: the passages of the second to the fourth place often hold the fact."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
-_ALSO_TAKES = 360
-"""Characters of the names of parameters that the head of a callable leaves out."""
 _BESIDE = 200
 """Characters of a passage beside the first one."""
 _ADDS = 0.1
@@ -180,17 +177,23 @@ class _Composer:
             block = self.blocks([other], budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block else 0]
-        summary += self.also_takes(first)
         example = self.example(first, first.support)
         return self.drafted(summary, example, code_after, details(parts, self.citer), ())
 
     def alike(self, part: Part) -> list[Claim]:
         """All names that are formed like that of the first passage, where the question asks which there are."""
         found = [one for one in _beside(part) if not _is_member(one, part.passage)]
-        return self.named(part, found, "Of this kind, by their names:", frozenset())
+        names = [name for one in found for name in one.also]
+        if not names:
+            return []
+        told = [name.removeprefix(f"{part.passage.symbol}.") for name in names]
+        numbers = [self.citer.cite(part.source, one, one.text) for one in found]
+        listed = ", ".join(f"`{name}`" for name in told)
+        claim = self.citer.claim(f"Of this kind, by their names: {listed}.", numbers, told)
+        return [claim] if claim else []
 
     def members(self, part: Part) -> list[Claim]:
-        """The members of a class that say most of the question, with what they do, and the names of others."""
+        """The members of a class that say most of the question, with what they do."""
         passage = part.passage
         found = [one for one in _beside(part) if _is_member(one, passage)]
         if not found or any(one.startswith(f"{passage.symbol}(") for one in self.shown):
@@ -199,50 +202,7 @@ class _Composer:
         of_class = [Part(part.source, one, part.support) for one in part.support]
         known = [*self.parts, *of_class]
         shown = [one for one in known if one.passage.symbol in names and not one.passage.parameter]
-        claims = self.blocks(shown, _MEMBERS)
-        if passage is self.parts[0].passage:
-            said = frozenset(names & self.shown)
-            claims += self.named(part, found, f"`{passage.symbol}` also has", said)
-        return claims
-
-    def named(
-        self, part: Part, found: Sequence[Passage], opening: str, said: AbstractSet[str]
-    ) -> list[Claim]:
-        """A sentence that lists the names of some definitions, as far as they were not shown; a member's by its last part."""
-        names = [name for one in found for name in one.also if name not in said]
-        if not names:
-            return []
-        owner = f"{part.passage.symbol}."
-        told = [name.removeprefix(owner) for name in names]
-        numbers = [self.citer.cite(part.source, one, one.text) for one in found]
-        listed = ", ".join(f"`{name}`" for name in told)
-        slots = list(told)
-        if f"`{part.passage.symbol}`" in opening:
-            slots.append(part.passage.symbol or "")
-            numbers.append(self.citer.cite(part.source, part.passage, self.first_line(part)))
-        claim = self.citer.claim(f"{opening} {listed}.", numbers, slots)
-        return [claim] if claim else []
-
-    def first_line(self, part: Part) -> str:
-        """The first line of what a passage quotes."""
-        return (part.passage.signature or part.passage.text).split("\n")[0]
-
-    def also_takes(self, part: Part) -> list[Claim]:
-        """The names of the parameters that the head of a callable leaves out: one of them may be the answer of a how-to."""
-        passage = part.passage
-        old = _deprecated_parameters(part)
-        head = head_of(passage, self.asked, without=old)
-        if self.asked.parsed.kind != "how_to" or head is None or passage.parameter:
-            return []
-        told = set(re.findall(r"\w+", head.text))
-        told |= {name for name, _default in passage.parameters if f"{passage.symbol}({name})" in self.shown}
-        names = [name for name, _default in passage.parameters if name.lstrip("*") not in told | old]
-        while names and sum(len(name) + 4 for name in names) > _ALSO_TAKES:
-            names.pop()
-        listed = ", ".join(f"`{name.lstrip('*')}`" for name in names if not name.startswith("*"))
-        slots = [passage.symbol or "", *(name for name in names if not name.startswith("*"))]
-        text = f"`{passage.symbol}` also takes {listed}."
-        return self.claim(part, text, slots, [self.first_line(part)]) if listed else []
+        return self.blocks(shown, _MEMBERS)
 
     def only_replacements(self, first: Part, others: Sequence[Part]) -> Sequence[Part]:
         """The passages beside a deprecated thing whose replacement is asked for: only what its deprecation names."""
@@ -522,7 +482,8 @@ class _Composer:
         """The values behind the names in a parameter's declaration: its type's alias, its default's constant."""
         passage = part.passage
         claims = self.meaning(part)
-        for word, name in (("The type", passage.annotation), ("The default", passage.default)):
+        default = None if marks_nothing(passage.default or "") else passage.default
+        for word, name in (("The type", passage.annotation), ("The default", default)):
             stands_for = behind(part.support, name) if passage.parameter and name else None
             if stands_for is None or not name or not holds(passage.text, name):
                 continue

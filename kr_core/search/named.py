@@ -37,6 +37,8 @@ _VARIABLES = frozenset(
 _FAMILIAR = 2
 """A root of so few letters is a variable or an import's short name."""
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
+_ABOUT_MEMBERS = frozenset({"meaning", "yes_no", "difference"})
+"""Kinds of questions in which a word behind a class is a member rather than a parameter."""
 _BASES = re.compile(r"class \w+(?:\[[^\]]*\])?\(([^)]*)\)")
 _MOST_BASES = 12
 _MOST_ANCESTORS = 60
@@ -133,7 +135,7 @@ class _Resolver:
         self.is_python = "python" in self.library
         self.tops = frozenset(name.replace("-", "_") for name in names if name.isidentifier() or "-" in name)
         self.modules = frozenset(modules)
-        self.identifiers = [self._role(self._joined(one)) for one in parsed.identifiers]
+        self.identifiers = [self._role(self._with_member(self._joined(one))) for one in parsed.identifiers]
         if self.value_asked and all(
             one.role == "ignored" or self._is_library(one) for one in self.identifiers
         ):
@@ -153,6 +155,20 @@ class _Resolver:
         places = [place for place, word in enumerate(words) if word == one.name]
         found = (self._together(words[place:]) for place in places[:_MOST_JOINED])
         return one._replace(name=next(filter(None, found), one.name))
+
+    def _with_member(self, one: Identifier) -> Identifier:
+        """A class with the plain word behind it, if that is a documented member: `CancelScope.shield` for "CancelScope shield"."""
+        if self.kind not in _ABOUT_MEMBERS or not one.last[:1].isupper() or one.place != "prose":
+            return one
+        behind = re.search(rf"(?<!\w){re.escape(one.name)}[`'\"]?(?:'s)?\s++[`'\"]?([a-z_]\w*+)", self.text)
+        word = behind[1] if behind else ""
+        is_member = word not in STOP_WORDS and any(
+            each.standing >= _PLAIN_WORTH
+            and not each.parameter
+            and f".{each.name}".endswith(f".{one.last}.{word}")
+            for each in (self._named(word) if word else ())
+        )
+        return one._replace(name=f"{one.name}.{word}") if is_member else one
 
     def _spelled_in_words(self) -> list[Identifier]:
         """A parameter that several plain words spell, where a question for a value names nothing: "max keepalive connections"."""

@@ -68,6 +68,15 @@ _OF_KIND = frozenset(
     purpose change work give pass new call write code way""".split()
 )
 """Words that say what kind of answer is asked for, or what any how-to says."""
+_ASKED_VALUE = re.compile(r"""=\s?["']([\w.+-]{1,40})["']""")
+_QUOTED = re.compile(r"""['"`][\w.+-]{1,40}['"`]""")
+_LISTED = 3
+"""A sentence that quotes this many values is a list of them."""
+_ADVISES = re.compile(
+    r"\b(?:instead|use|try|set|pass|install|must|should|make sure|please|upgrade|remove|replace|consider|did you|add|call)\b",
+    re.IGNORECASE,
+)
+_FEW_WORDS = 8
 _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s")
@@ -251,6 +260,10 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
         yield from _not_meant(asked, told)
     if asked.kind in {"yes_no", "meaning", "how_to"}:
         yield from _not_together(shown, told)
+    if first.what == "message" and not _is_explained(asked, draft):
+        yield "nothing was found beside the message itself"
+    if asked.kind == "meaning" and (value := _value_not_explained(asked, draft)):
+        yield f"no sentence of the answer says what {value} means"
     if asked.kind == "error" and not first.pinned and _last(first) not in asked.text.casefold():
         yield "no source read here raises this error"
     if asked.kind == "yes_no" and not draft.direct and not any(one.pinned for one in shown):
@@ -374,6 +387,35 @@ def _restates(query: ResearchQuery, first: Passage, told: str) -> bool:
     known = {stem(word) for name in names for word in words(name.replace("_", " "))}
     said = {stem(word) for word in content_words(_CODE_SPAN.sub(" ", told))}
     return not said - known
+
+
+def _is_explained(asked: ParsedQuestion, draft: Draft) -> bool:
+    """Whether an answer says more than a pasted message, the code that raises it and the class of the error."""
+    pasted = _words_of(asked.text)
+    return any(
+        passage.what != "message" and _last(passage) not in pasted and len(passage.lead.split()) >= _FEW_WORDS
+        for passage in draft.passages.values()
+    ) or any(
+        _ADVISES.search(sentence) and not _words_of(sentence) <= pasted
+        for passage in draft.passages.values()
+        if passage.what == "message"
+        for sentence in _SENTENCE_END.split(passage.lead)
+    )
+
+
+def _words_of(text: str) -> set[str]:
+    return set(words(text.casefold()))
+
+
+def _value_not_explained(asked: ParsedQuestion, draft: Draft) -> str:
+    """The value whose meaning is asked for (`mode="wrap"`), if the answer only lists it; else nothing."""
+    found = _ASKED_VALUE.search(asked.asking)
+    if found is None:
+        return ""
+    value = found[1]
+    quoted = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+    told = [one for claim in draft.summary for one in _SENTENCE_END.split(claim.text) if quoted.search(one)]
+    return "" if any(len(_QUOTED.findall(one)) < _LISTED for one in told) else value
 
 
 def _not_meant(asked: ParsedQuestion, told: Sequence[str]) -> Iterator[str]:

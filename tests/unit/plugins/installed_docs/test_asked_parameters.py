@@ -172,6 +172,32 @@ def match(text: str, *, pattern: str = "", check: bool = False) -> None:
     """
 
 
+undefined = object()
+"""Only marks that nothing was given."""
+_WIDTH = 30
+
+
+def moor(ship: str, *, grace: int = undefined, pad_ship: bool = False, pad_ship_to: int = _WIDTH, mode: str = "soft") -> None:
+    """Moor a ship at the dock.
+
+    Args:
+        grace: Seconds after which a ship is moored still.
+        pad_ship: Whether the ship gets pads.
+        pad_ship_to: The width of the ship with its pads.
+        mode: How it is moored: 'soft', 'hard', or 'round'.
+    """
+
+
+class Scope:
+    """Holds what is done until a ship leaves."""
+
+    def __init__(self, shield: bool = False) -> None: ...
+
+    @property
+    def shield(self) -> bool:
+        """So long as this is true, no storm outside of the scope reaches the ship."""
+
+
 def harbour(berth: str = "north", berth_size: int = 5, tide: str = "any", buoys: bool = False) -> None:
     """Open a harbour for ships.
 
@@ -275,6 +301,36 @@ def test_a_parameter_that_only_the_question_and_its_name_say_comes_before_its_ca
     """The function alone is half an answer."""
     text, _level = ask("How do I open a harbour for ships at another tide?")
     assert text.index("The tide at which it opens.") < text.index("Open a harbour for ships.")
+
+
+@pytest.mark.req("A2", "A8")
+def test_a_default_that_only_marks_that_nothing_was_given_is_no_value(ask):
+    text, level = ask("What is the default grace of crate.moor?")
+    assert "undefined" not in text
+    assert level == "low"
+
+
+@pytest.mark.req("A2")
+def test_the_name_of_a_parameter_inside_a_longer_one_is_not_asked_for(ask):
+    text, _level = ask("crate.moor pad_ship_to default")
+    assert "`30`" in text
+    assert "The default of `pad_ship`" not in text
+
+
+@pytest.mark.req("A8")
+def test_a_value_that_is_only_listed_is_not_explained(ask):
+    """The list says that it may be given, and the question asks what it means."""
+    assert ask('What does mode="round" mean in crate.moor?')[1] == "low"
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    "question", ["What does crate.Scope shield do?", "What does Scope's shield do in crate?"]
+)
+def test_a_plain_word_behind_a_class_means_its_member(ask, question):
+    text, level = ask(question)
+    assert text.startswith("`crate.Scope.shield`: So long as this is true, no storm")
+    assert level != "low"
 
 
 @pytest.mark.req("A4")

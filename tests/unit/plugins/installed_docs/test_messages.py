@@ -8,6 +8,7 @@ from support.source_context import SourceContext
 
 from kr_core.evidence.summary import compose
 from kr_core.model import ResearchQuery
+from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.python.error_messages import message_passages
 
@@ -209,6 +210,21 @@ def test_a_message_shows_where_it_is_raised_and_what_it_names(install, project, 
     assert not compose(alone, [("installed_docs", found)]).summary_code, (
         "what is always raised has no condition"
     )
+
+
+@pytest.mark.req("A2", "A8")
+@pytest.mark.parametrize(
+    ("question", "is_low"),
+    [
+        ("BoxError: The thing 'ball' is larger than the box has room. Use a larger box, or box.cut(thing) before.", True),
+        ("BoxError: The thing 'ball' is larger than the box has room.", False),
+    ],
+)  # fmt: skip
+def test_a_message_that_only_comes_back_is_not_sure_to_help(ask, question, is_low):
+    """The reader has the message already; what it says beyond the pasted part may help."""
+    query, found = ask(question)
+    findings = [("installed_docs", found)]
+    assert (Evidence().score(query, findings, compose(query, findings)).level == "low") is is_low
 
 
 @pytest.mark.req("A2")
