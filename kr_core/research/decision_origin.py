@@ -14,7 +14,7 @@ from kr_core.research.human_review import SOURCE, reviewed_by, says
 if TYPE_CHECKING:
     from kr_core.research.container import Container
 
-__all__ = ["NOT_RECORDED", "decision_note"]
+__all__ = ["NOT_RECORDED", "decision_note", "is_recorded"]
 
 NOT_RECORDED = "the human's decision that this answer tells of is not in your record: it was made elsewhere, or by no one"
 _TOLD = re.compile(
@@ -23,6 +23,8 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _CASES = "escalation"
+_DECIDED = "resolved"
+"""The status of a case that a human has decided; one that only ran out of time has an answer, too."""
 
 
 def decision_note(components: Container, report: str, evidence: dict[str, Any], shown: str) -> str:
@@ -36,7 +38,7 @@ def decision_note(components: Container, report: str, evidence: dict[str, Any], 
     """
     if not _tells_of_human(report, evidence):
         return ""
-    return "" if _is_recorded(components, evidence, shown) else NOT_RECORDED
+    return "" if is_recorded(components, evidence, shown) else NOT_RECORDED
 
 
 def _tells_of_human(report: str, evidence: dict[str, Any]) -> bool:
@@ -47,14 +49,20 @@ def _tells_of_human(report: str, evidence: dict[str, Any]) -> bool:
     return "review" in evidence or SOURCE in sources or any(map(_TOLD.search, texts))
 
 
-def _is_recorded(components: Container, evidence: dict[str, Any], shown: str) -> bool:
-    """Whether the record has a decided case of this question with this answer."""
+def is_recorded(components: Container, evidence: dict[str, Any], shown: str) -> bool:
+    """Whether the record has the case that a kept answer names: decided by a human, of its question, with this answer.
+
+    Args:
+        components: what the pipeline works with.
+        evidence: as it was kept.
+        shown: the answer that a caller gets of it.
+    """
     name = reviewed_by(evidence)
     try:
         document = components.journal.document(_CASES, name) if name else None
     except Exception:  # a journal is a plugin; the answer is shown, with the note
         return False
-    if document is None or not document.data.get("resolution"):
+    if document is None or document.status.partition(":")[0] != _DECIDED:
         return False
     query, answer = document.data["request"].get("query"), document.data.get("answer")
     if not isinstance(query, dict) or not isinstance(answer, dict):

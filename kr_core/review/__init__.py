@@ -10,16 +10,25 @@ if TYPE_CHECKING:
     from kr_core.research import CompletedResearch, Pipeline
     from kr_core.research.requests import InvalidRequest
 
-__all__ = ["is_doubtful", "reviewed", "score_of"]
+__all__ = ["is_doubtful", "is_unproven", "reviewed", "score_of"]
 
 _LEVELS = {"high": 80, "medium": 50, "low": 0}
 """The score of a kept answer that has only a level."""
 
 
 def is_doubtful(config: Config, result: ResearchResult) -> bool:
-    """Whether an answer is below `escalate_below`."""
+    """Whether an answer is below `escalate_below`, or has its score from a human whose decision is not on record."""
     threshold = config.settings.knowledge_research.escalate_below
-    return threshold is not None and result.status != "failure" and score_of(result.results) < threshold
+    if threshold is None or result.status == "failure":
+        return False
+    return score_of(result.results) < threshold or is_unproven(result.results)
+
+
+def is_unproven(results: Results) -> bool:
+    """Whether an answer tells of a human's decision that the record does not have."""
+    from kr_core.research.decision_origin import NOT_RECORDED
+
+    return NOT_RECORDED in results.degradation_notes
 
 
 def score_of(results: Results) -> int:

@@ -21,9 +21,9 @@ from kr_core.knowledge.wording import wording
 from kr_core.model import STALE_MARK, ResearchRequest
 from kr_core.model.questions import Answer, Question
 from kr_core.model.routing import HUMAN, Route
-from kr_core.research.human_review import reviewed_by
+from kr_core.research.decision_origin import NOT_RECORDED, is_recorded
 from kr_core.research.single_flight import turn
-from kr_core.review import score_of
+from kr_core.review import is_unproven, score_of
 
 if TYPE_CHECKING:
     from kr_core.escalation.case import Case
@@ -81,7 +81,7 @@ class ResearchReview:
         return answer._replace(result=result.model_copy(update={"results": body}))
 
     def _is_reviewed(self, results: Results) -> bool:
-        """Whether the knowledge base says that a human has decided about the answer."""
+        """Whether a human has decided about the answer: the knowledge base says which case, and the record has it."""
         if results.cache_entry_id is None:
             return False
         store = self._pipeline.store
@@ -90,7 +90,7 @@ class ResearchReview:
             stored = None if entry is None else store.read(entry)
         except Exception:  # a store is a plugin, and the journal knows as well
             return False
-        return stored is not None and bool(reviewed_by(stored[1]))
+        return stored is not None and is_recorded(self._pipeline.components, stored[1], _content(results))
 
     def _decided(self, request: ResearchRequest, answer: CompletedResearch, case: Case) -> CompletedResearch:
         """The answer as a human has decided it, which takes the place of the same one of the sources again."""
@@ -118,6 +118,8 @@ class ResearchReview:
             return [f"no human was asked: {error}"]
         answer = _answer(question, results)
         verdict = decide(score_of(results), threshold, always_escalate=False)
+        if verdict.accepted and is_unproven(results):
+            verdict = verdict.model_copy(update={"accepted": False, "reason": NOT_RECORDED})
         if answer is not None:
             exchange.say("answer.received", **told(answer))
         exchange.gated(verdict, answer)

@@ -116,3 +116,61 @@ def test_a_made_up_note_does_not_keep_a_decision_from_being_written(bench, opene
     evidence.write_text(json.dumps({**data, "review": {"case": "E1", "by": "mallory"}}))
     service.reply("E1", HumanResponse(action="correct", content=MINE, by="ada"))
     assert json.loads(evidence.read_text())["review"]["by"] == "ada"
+
+
+def cases(service):
+    return [case.request.id for case in service.cases.all()]
+
+
+def asked(service):
+    """The notes that name a case, of a repeated question."""
+    said = service.research(QUESTION, **OPTIONS).result.results
+    assert said.cache_hit
+    return [note for note in said.degradation_notes if note.startswith("asked a human")]
+
+
+@pytest.mark.parametrize("review", [{"case": "E1", "by": "ada"}, {"case": "E77", "by": "ada"}])
+def test_a_made_up_review_does_not_keep_a_human_from_being_asked(bench, opened, review):
+    """A doubtful answer from git whose evidence says that a human decided is put to a human, once."""
+    service = opened()
+    service.research(QUESTION, **OPTIONS)
+    _report, evidence = kept(bench)
+    data = json.loads(evidence.read_text())
+    forget(bench, service)
+    evidence.write_text(json.dumps({**data, "review": {**review, "on": "2026-01-01", "how": "confirmed"}}))
+    other = opened()
+    assert asked(other) == asked(other) == ["asked a human: E1"]
+    assert cases(other) == ["E1"]
+
+
+def test_a_score_that_only_a_made_up_human_gave_does_not_pass_the_gate(bench, opened):
+    """An answer from git whose high score is that of a human is put to a human; who confirms it is not asked again."""
+    service = opened()
+    service.research(QUESTION, **OPTIONS)
+    service.reply("E1", HumanResponse(action="correct", content=MINE, by="ada"))
+    assert (service.research(QUESTION, **OPTIONS).result.results.score, asked(service)) == (100, [])
+    forget(bench, service)
+    other = opened()
+    assert asked(other) == ["asked a human: E1"]
+    request = other.cases.get("E1").request
+    assert request.reason == NOT_RECORDED
+    other.reply("E1", HumanResponse(action="confirm", content="", by="bob"))
+    assert (notes(other), asked(other), cases(other)) == ([], [], ["E1"])
+
+
+def test_a_case_that_ran_out_of_time_is_no_decision_of_a_human(bench, opened):
+    """Evidence that names one's own case which no human decided is not believed."""
+    opened().close()
+    bench.configure(
+        "knowledge_research: {escalate_below: 50}\nlogs: []\nescalation: {timeout: 1s, on_timeout: use_answer}\n"
+    )
+    with KnowledgeRouterService(
+        bench.pipeline({"blog": Given(WEAK)}, escalations={"board": Board()})
+    ) as service:
+        service.research(QUESTION, **OPTIONS)
+        service._parts.worker._now = lambda: service.cases.get("E1").since.replace(year=2030)
+        assert service.tend().expired == 1
+        _report, evidence = kept(bench)
+        data = json.loads(evidence.read_text())
+        evidence.write_text(json.dumps({**data, "review": {"case": "E1", "by": "ada"}}))
+        assert notes(service) == [NOT_RECORDED]
