@@ -203,12 +203,17 @@ class LocalProject:
         asked = self._declared.asked_for()
         return frozenset(key for _, key, pin in asked if development or not pin.development)
 
-    def is_private(self, framework: str) -> bool:
-        """Return whether a package comes from another place than its public registry, or may do so; KR then sends its name to no one."""
-        from kr_core.project.package_origins import is_private
+    def why_private(self, framework: str) -> str:
+        """Return why a package may come from another place than its public registry; KR then sends its name to no one.
+
+        It is empty where a lock file says that the package is public, or nothing names another place.
+        """
+        from kr_core.project.package_origins import why_private
 
         within = [*self._folders, self.workspace]
-        return is_private(framework.strip(), self._declared.files(), self._folders, within)
+        prefixes = [environment.prefix for environment in self.environments()]
+        files = self._declared.files()
+        return why_private(framework.strip(), files, self._folders, within, self._environ, prefixes)
 
     def named_packages(self) -> frozenset[str]:
         """Return every package that a lock file or list of dependencies names, normalised."""

@@ -65,7 +65,10 @@ class Registries:
         found: dict[str, str] = {}
         failed: list[str] = []
         sent = False
-        for registry in await asyncio.to_thread(_registries, name, context.project):
+        registries, private = await asyncio.to_thread(_registries, name, context.project)
+        if private:
+            return Sought(None, f" (no public registry was asked: {private})", sent)
+        for registry in registries:
             if url := _address(registry, self._addresses[registry], name):
                 known, fault, asked = await _known(registry, url, context)
                 found |= {registry: known} if known else {}
@@ -77,19 +80,23 @@ class Registries:
         return Sought(None, f" ({'; '.join(told)})" if told else "", sent)
 
 
-def _registries(framework: str, project: Project) -> tuple[str, ...]:
-    """Those that may know a package of this name; the file that says which version is in use says which one is meant."""
-    if isinstance(project, LocalProject) and (project.module(framework) or project.distribution(framework)):
-        return ()  # what is installed has the same metadata
-    if isinstance(project, LocalProject) and project.is_private(framework):
-        return ()
+def _registries(framework: str, project: Project) -> tuple[tuple[str, ...], str]:
+    """Those that may know a package of this name, or why none may learn it.
+
+    The file that says which version is in use says which registry is meant.
+    """
+    if isinstance(project, LocalProject):
+        if project.module(framework) or project.distribution(framework):
+            return (), ""  # what is installed has the same metadata
+        if private := project.why_private(framework):
+            return (), private
     known = project.version_of(framework)
     origin = known[1] if known else ""
     if _OF_NODE.search(origin) or framework.startswith("@"):
-        return ("npm",)
+        return ("npm",), ""
     if _OF_PYTHON.search(origin):
-        return ("PyPI",)
-    return () if origin else ("PyPI", "npm")
+        return ("PyPI",), ""
+    return () if origin else ("PyPI", "npm"), ""
 
 
 def _address(registry: str, base: str, framework: str) -> str:
