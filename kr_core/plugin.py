@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import CaseView as CaseView
     from kr_core.protocols import ChangeResult as ChangeResult
+    from kr_core.protocols import ConditionalWrites as ConditionalWrites
     from kr_core.protocols import Counters as Counters
     from kr_core.protocols import Derived as Derived
     from kr_core.protocols import Document as Document

@@ -15,6 +15,7 @@ __all__ = [
     "ArchiveByFramework",
     "Candidates",
     "ChangeResult",
+    "ConditionalWrites",
     "Issue",
     "RebuildResult",
     "Repairable",
@@ -152,6 +153,22 @@ class ArchiveByFramework(Protocol):
 
         Raises:
             StorageError: the archive cannot be read.
+        """
+
+
+@runtime_checkable
+class ConditionalWrites(Protocol):
+    """A store that replaces a report only if no other process has changed it."""
+
+    def write_over(
+        self, before: tuple[str, dict[str, Any]], report: str, evidence: Mapping[str, Any], entry: Entry
+    ) -> WriteResult | None:
+        """Do what `write` does if `read` still returns `before`; else change nothing and return None.
+
+        No one else writes between the comparison and the write.
+
+        Raises:
+            StorageError: as `write`.
         """
 
 

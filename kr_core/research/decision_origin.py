@@ -50,11 +50,11 @@ def _tells_of_human(report: str, evidence: dict[str, Any]) -> bool:
 
 
 def is_recorded(components: Container, evidence: dict[str, Any], shown: str) -> bool:
-    """Whether the record has the case that a kept answer names: decided by a human, of its question, with this answer.
+    """Return whether the record has the case that a kept answer names: decided, of its question, with this answer.
 
     Args:
         components: what the pipeline works with.
-        evidence: as it was kept.
+        evidence: of the kept answer.
         shown: the answer that a caller gets of it.
     """
     name = reviewed_by(evidence)

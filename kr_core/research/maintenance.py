@@ -12,7 +12,7 @@ from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.project.environments import OWN_LABEL
-from kr_core.protocols import Issue, Repairable
+from kr_core.protocols import ConditionalWrites, Issue, Repairable
 from kr_core.research.lookup import as_reported, describe, report_date
 
 if TYPE_CHECKING:
@@ -144,6 +144,21 @@ def archive_surplus(
 
     moved = store.archive(choose)
     return ArchiveResult(*_counts(chosen, moved.entries), tuple(moved.entries), tuple(moved.files))
+
+
+def write_over(
+    store: Store, before: tuple[str, dict[str, Any]], report: str, evidence: dict[str, Any], entry: Entry
+) -> WriteResult | None:
+    """Write a report over the one that was read; where a newer one has come meanwhile, write nothing and return None.
+
+    A store that cannot do both at once (`ConditionalWrites`) is read right before the write.
+
+    Raises:
+        StorageError: the knowledge base cannot be written.
+    """
+    if isinstance(store, ConditionalWrites):
+        return store.write_over(before, report, evidence, entry)
+    return store.write(report, evidence, entry) if store.read(entry) == before else None
 
 
 def within_limits(write: WriteResult, components: Container, notes: list[str]) -> WriteResult:

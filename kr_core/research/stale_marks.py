@@ -10,7 +10,7 @@ from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.model import STALE_MARK
 from kr_core.project.versions import gap, is_earlier_major
 from kr_core.research.lookup import describe, report_date
-from kr_core.research.maintenance import version_in_use
+from kr_core.research.maintenance import version_in_use, write_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,9 +93,9 @@ def mark_stand_in(
     entry = matched.entry.model_copy(update={"status": "stale"})
     report, evidence = _marked(found.report, found.evidence)
     try:
-        if components.store.read(matched.entry) != (found.report, found.evidence):
-            return (), ()  # a newer report has come meanwhile
-        return (), tuple(components.store.write(report, evidence, entry).files)
+        before = (found.report, found.evidence)
+        written = write_over(components.store, before, report, evidence, entry)
+        return (), tuple(written.files) if written is not None else ()
     except Exception as error:  # a store is a plugin; the answer stands
         return (f"{entry.id}: its report was not marked as stale: {describe(error)}",), ()
 

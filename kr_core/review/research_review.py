@@ -81,7 +81,7 @@ class ResearchReview:
         return answer._replace(result=result.model_copy(update={"results": body}))
 
     def _is_reviewed(self, results: Results) -> bool:
-        """Whether a human has decided about the answer: the knowledge base says which case, and the record has it."""
+        """Whether the record has the decision of a human that the knowledge base names."""
         if results.cache_entry_id is None:
             return False
         store = self._pipeline.store

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kr_core.errors import StorageError
-from kr_core.protocols import ArchiveByFramework, Repairable
+from kr_core.protocols import ArchiveByFramework, ConditionalWrites, Repairable
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.plugin import PluginContract
@@ -116,6 +116,29 @@ class StoreContract(PluginContract):
                 "compare names with `kr_core.toolkit.fold_name`"
             )
 
+    def test_it_writes_over_what_was_read_only(self, project: Path) -> None:
+        """A store that has `write_over` replaces only the report that was read."""
+        store = self.build(project)
+        if not has_conditional_writes(store):
+            return
+        entry = samples.entry("parcel", "timeouts")
+        stored = store.write("# old\n", {"n": 1}, entry).entry or entry
+        for before in (("# older\n", {"n": 1}), ("# old\n", {"n": 0})):
+            written = store.write_over(before, "# lost\n", {}, stored)
+            assert written is None, (
+                f"`write_over` returned {written} for a report that has changed; return None"
+            )
+            assert store.read(stored) == ("# old\n", {"n": 1}), (
+                "`write_over` replaced a report or evidence that has changed since it was read; compare both with `before`"
+            )
+        written = store.write_over(("# old\n", {"n": 1}), "# new\n", {"n": 2}, stored)
+        assert written is not None, (
+            "`write_over` wrote nothing over the report that was read; do what `write` does"
+        )
+        assert store.read(stored) == ("# new\n", {"n": 2}), (
+            "`write_over` did not write the report; do what `write` does"
+        )
+
     def test_it_finds_and_mends_what_is_wrong(self, project: Path) -> None:
         """A repairable store reports only real faults, names an entry whose report is gone, and repairs only that."""
         store = self.build(project)
@@ -218,6 +241,11 @@ def _files(folder: Path) -> set[str]:
 def has_archive_by_framework(store: object) -> bool:
     """Whether a store finds the archive of one framework; it need not."""
     return isinstance(store, ArchiveByFramework)
+
+
+def has_conditional_writes(store: object) -> bool:
+    """Whether a store writes over what was read; it need not."""
+    return isinstance(store, ConditionalWrites)
 
 
 def is_repairable(store: object) -> bool:

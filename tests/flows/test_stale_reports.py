@@ -9,6 +9,7 @@ from support.projects import DAY, Given, found
 from kr_core import StorageError
 from kr_core.evidence.verification import verify
 from kr_core.plugin import STALE_MARK
+from kr_plugins.stores.files import Files
 
 DOWN = Given(OSError("down"))
 
@@ -93,7 +94,7 @@ def test_a_mark_that_cannot_be_written_is_noted(researched):
 
     class Full:
         def __getattr__(self, name):
-            return refuse if name in {"write", "mark_stale"} else getattr(store, name)
+            return refuse if name in {"write", "write_over", "mark_stale"} else getattr(store, name)
 
     answer = researched.ask({"docs": DOWN}, researched.request(framework_version="3.0"), store=Full())
     notes = answer.result.results.degradation_notes
@@ -116,3 +117,31 @@ def test_a_report_that_is_too_old_to_serve_is_named_beside_what_is_missing(resea
     )
     other = researched.request(topic="insurance of a letter", tags=["insurance"])
     assert "a kept report" not in str(researched.result({"docs": DOWN}, other).results.degradation_notes)
+
+
+@pytest.mark.req("K2", "R9")
+def test_a_report_that_comes_while_a_stand_in_is_marked_is_not_lost(researched):
+    """Another process writes a newer report right before the stale one is marked: the newer one stays as it was written."""
+    researched.day = DAY + timedelta(days=40)
+    newer = ("# parcel - timeout\n\n## Summary\n\nNewer.\n", {"answer": "Newer."})
+    store = Files(researched.folder / "knowledge-base")
+
+    class Beside:
+        """The store of this process, beside which another one writes as soon as this one is about to."""
+
+        def __getattr__(self, name):
+            return getattr(store, name)
+
+        def write(self, *arguments, **options):
+            other = Files(researched.folder / "knowledge-base")
+            other.write(*newer, other.entries()[0])
+            return store.write(*arguments, **options)
+
+        def write_over(self, *arguments):
+            other = Files(researched.folder / "knowledge-base")
+            other.write(*newer, other.entries()[0])
+            return store.write_over(*arguments)
+
+    pipeline = researched.pipeline({"docs": DOWN}, store=Beside())
+    pipeline.research(researched.request(framework_version="2.1"))
+    assert kept(researched) == newer

@@ -75,6 +75,14 @@ class Folder:
     def mark_stale(self, choose):
         return self.change(choose, "stale")
 
+    def write_over(self, before, report, evidence, entry):
+        file = inside(self.folder, entry.path)
+        with lock(self.folder):
+            if self.read(entry) != before:
+                return None
+            write_atomically(file, json.dumps({"report": report, "evidence": dict(evidence)}))
+            return WriteResult(entry, entry.path, len(self.entries()))
+
     def archive(self, choose):
         return self.change(choose, "archived")
 

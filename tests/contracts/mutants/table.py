@@ -356,6 +356,8 @@ MUTANTS = {
         m("archives in secret", "return ChangeResult(chosen)", "return ChangeResult(())", "it_behaves_like_its_model", "return the chosen entries"),
         m("the archive minds the case", "fold_name(entry.framework) == fold_name(framework)]", "entry.framework == framework]",
           "it_finds_the_archive_of_a_framework", "`archived_of('Parcel')`"),
+        m("writes over anything", "            if self.read(entry) != before:\n                return None\n", "",
+          "it_writes_over_what_was_read_only", "`write_over` returned"),
         m("restores half", _BACK, _BACK.replace("            self.keep(items)\n", ""), "it_behaves_like_its_model", "`restore` said that there are"),
         m("archived ones are candidates", "        same = [entry for entry in self.entries()", "        same = [entry for entry in self.entries() + self.archived()",
           "it_behaves_like_its_model", "leave archived entries out"),

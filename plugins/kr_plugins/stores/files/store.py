@@ -147,21 +147,38 @@ class Files:
         text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")  # a text with NUL would not be read again
         quotes = _as_json(evidence, where=entry.path)
         with self._folder.changing():
-            found, broken = self._readable_or_rebuilt()
-            if not index:
-                path = self._keep_skeleton(text, entry, found)
-                self._furnish(found)
-                return WriteResult(None, path, found.count, files=tuple(self._folder.written))
-            position = found.position(entry)
-            entry = self._places.placed(entry, found, position)
-            self._folder.put(entry.path, text, quotes)
-            with self._folder.report_stays(entry.path):
-                if broken:
-                    self._set_aside(broken)
-                after = found.with_entry(entry, position)
-                self._live.save(after, before=None if broken else found)
-            self._furnish(after)
-            return WriteResult(entry, entry.path, after.count, files=tuple(self._folder.written))
+            return self._written(text, quotes, entry, index=index)
+
+    def write_over(
+        self, before: tuple[str, dict[str, Any]], report: str, evidence: Mapping[str, Any], entry: Entry
+    ) -> WriteResult | None:
+        """Keep a report and its entry in place of one that was read; None if it has changed since.
+
+        Raises:
+            StorageError: as `write`.
+        """
+        text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        quotes = _as_json(evidence, where=entry.path)
+        with self._folder.changing():
+            return self._written(text, quotes, entry) if self.read(entry) == before else None
+
+    def _written(self, text: str, quotes: str, entry: Entry, *, index: bool = True) -> WriteResult:
+        """Write a report, its evidence and its entry, under the lock."""
+        found, broken = self._readable_or_rebuilt()
+        if not index:
+            path = self._keep_skeleton(text, entry, found)
+            self._furnish(found)
+            return WriteResult(None, path, found.count, files=tuple(self._folder.written))
+        position = found.position(entry)
+        entry = self._places.placed(entry, found, position)
+        self._folder.put(entry.path, text, quotes)
+        with self._folder.report_stays(entry.path):
+            if broken:
+                self._set_aside(broken)
+            after = found.with_entry(entry, position)
+            self._live.save(after, before=None if broken else found)
+        self._furnish(after)
+        return WriteResult(entry, entry.path, after.count, files=tuple(self._folder.written))
 
     def _keep_skeleton(self, text: str, entry: Entry, index: Index) -> str:
         path = self._places.free(entry, index)
