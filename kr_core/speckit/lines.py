@@ -14,6 +14,8 @@ __all__ = ["FileLine", "closed_end", "headings", "key", "lines_of", "plain", "se
 
 _TOLD = 900
 """Characters of a question that tell it from others; what is written of a longer one is cut off."""
+_LONGEST_TITLE = 500
+"""Characters of a heading that are kept: each question under it quotes it."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _HEADING = re.compile(
@@ -57,7 +59,7 @@ def _read(text: str) -> tuple[list[FileLine], int]:
         level = len(heading[1]) if heading else 0
         if heading:
             path = {one: title for one, title in path.items() if one < level}
-            path[level] = _REMARK.sub("", plain(heading[2]))
+            path[level] = _REMARK.sub("", plain(heading[2]))[:_LONGEST_TITLE]
         found.append(FileLine(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
     return found, len(found) if visible.open_since is None else visible.open_since
 

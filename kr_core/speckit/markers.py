@@ -25,7 +25,8 @@ _TICKS = re.compile(r"`++")
 _BREAK = re.compile(r"\n(?=[ \t\r]*+\n)")
 """The end of a paragraph."""
 _LONGEST_CODE = 2_000
-_BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]*\])\]?", re.IGNORECASE)
+_BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]{0,2000}\])\]?", re.IGNORECASE)
+"""A mark without a question; the end of a question is not looked for through all of a long line, from each mark."""
 _IN_BRACKETS = re.compile(r"(?P<open>[\[({<])\s*NEEDS CLARIFICATION\s*[\])}>]", re.IGNORECASE)
 _FIELD = re.compile(r"\s*+(?:[-*+]\s++)?\*\*([^*]+?):?\*\*\s*+:?\s*+(.*)$")
 _PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")

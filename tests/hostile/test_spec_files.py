@@ -20,8 +20,9 @@ _SECONDS = 30.0
         "**A**: " + "NEEDS CLARIFICATION " * 40_000,
         "x".join(["`"] * 1_000_000),
         " ".join("`" * (number % 60 + 1) for number in range(60_000)),
+        "[NEEDS CLARIFICATION: " * 40_000,
     ],
-    ids=["marks", "brackets", "a field", "backticks", "runs of backticks"],
+    ids=["marks", "brackets", "a field", "backticks", "runs of backticks", "marks without an end"],
 )
 def test_marks_and_backticks_are_read_in_linear_time(text):
     """A line of 40,000 marks, and a million backticks, are read in seconds."""
@@ -40,3 +41,12 @@ def test_code_ends_in_its_paragraph():
     parted = "# A\n\nWrite ` there.\n\n[NEEDS CLARIFICATION: what] and ` there.\n"
     other = "# A\n\nWrite `` [NEEDS CLARIFICATION: what] ` there.\n"
     assert [len(read(text).asked) for text in (hidden, parted, other)] == [0, 1, 1]
+
+
+def test_a_long_heading_is_quoted_in_part():
+    """Each question under a heading of 100 kB quotes only its start: a thousand of them would have 100 MB."""
+    marks = "\n".join(f"- [NEEDS CLARIFICATION: {number}?]" for number in range(1_000))
+    asked = read(f"## {'a' * 100_000}\n{marks}\n").asked
+    assert len(asked) == 1_000
+    assert sum(len(one.topic) + len(one.context) for one in asked) < 2_000_000
+    assert asked[0].topic.startswith("aaa")
