@@ -24,6 +24,8 @@ _RESOLUTION = re.compile(
 )
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
 _BOUND = "::in "
+_OF_A_FOLDER = "0.0.0-use.local"
+"""What stands for the version of a folder: a member of the workspace, or what `link:` and `portal:` lead to."""
 _MAX_SETTINGS_LENGTH = 1_000_000
 
 
@@ -36,12 +38,13 @@ class YarnEntry(NamedTuple):
 
 
 def entries(text: str) -> Iterator[YarnEntry]:
-    """Yield the packages of a `yarn.lock`; members of the workspace are left out."""
+    """Yield the packages of a `yarn.lock`; members of the workspace and linked folders are left out."""
     for found in _ENTRY.finditer(text.replace("\r\n", "\n") + "\n"):
         descriptors = tuple(part.strip().strip("\"'") for part in found["head"].strip("\"'").split(", "))
         version, resolution = _VERSION.search(found["body"]), _RESOLUTION.search(found["body"])
         if (
             version is None
+            or version["version"] == _OF_A_FOLDER
             or descriptors[0] == "__metadata"
             or (resolution and resolution["kind"] == "workspace")
         ):

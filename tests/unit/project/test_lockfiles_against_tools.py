@@ -23,6 +23,7 @@ LEFT_OPEN = {
     "pnpm-9/sources": {"local"},
     "pnpm-8/injected": {"@shop/b"},
     "pnpm-9/injected": {"@shop/b"},
+    "yarn-4/portals": {"port"},
     "uv-pylock/git": {"py-git"},
     "pip-pylock/git": {"py-git"},
     "pip-pylock/path": {"local-thing"},
