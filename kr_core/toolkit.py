@@ -7,6 +7,7 @@ TYPE_CHECKING = False  # as in `kr_core`
 if TYPE_CHECKING:
     from kr_core import yaml_text as yaml_text
     from kr_core.calibration.logistic import LogisticModel as LogisticModel
+    from kr_core.collector import uncollected as uncollected
     from kr_core.entry_points import require as require
     from kr_core.escalation.commands import CommandFault as CommandFault
     from kr_core.escalation.commands import ParsedReplies as ParsedReplies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -70,6 +71,7 @@ def end_process(code: int) -> None:
     Python would wait for it, however long it takes. A daemon thread needs nothing: it ends with the process. It is for
     the program `kr` alone: in another one, the threads may be that one's own.
     """
+    gc.freeze()  # else the collector would look at all that was read, twice, while everything is given up
     threading = sys.modules.get("threading")  # where nobody has imported it, nobody has started one
     if threading is None:
         return

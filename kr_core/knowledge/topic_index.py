@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, overload
 
+from kr_core.collector import uncollected
 from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.matching import (
     POLARITY,
     TIERS,
-    keywords,
     level_of,
     match,
     rank,
@@ -24,7 +22,7 @@ from kr_core.knowledge.matching import (
 from kr_core.project.package_names import without_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable
 
     from kr_core.knowledge.matching import Subject
     from kr_core.model import Entry, MatchTier, ResearchQuery
@@ -57,18 +55,8 @@ class _Tables(NamedTuple):
     folded_tags: list[tuple[str, ...]]
     frameworks: list[str]
     """Folded."""
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cycles: it would look at all that is being made, time and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    exact: list[tuple[int, int]]
+    """Of each entry, what `_exact` tells."""
 
 
 class TopicIndex(Sequence["Entry"]):
@@ -209,22 +197,24 @@ class TopicIndex(Sequence["Entry"]):
 
     @cached_property
     def _tables(self) -> _Tables:
-        with _uncollected():
+        with uncollected():
             return self._filled_tables()
 
     def _filled_tables(self) -> _Tables:
-        tables = _Tables({}, {}, {}, [], [], [])
+        tables = _Tables({}, {}, {}, [], [], [], [])
         fold = lru_cache(maxsize=None)(fold_name)
         for position, (framework, topic, tags) in enumerate(self._topics()):
-            telling, folded = tuple(keywords(topic)), tuple({fold(tag) for tag in tags} - POLARITY)
+            telling, with_polarity = word_sets(topic)
+            folded = tuple({fold(tag) for tag in tags} - POLARITY)
             tables.levels.setdefault(hash(level_of(topic)), []).append(position)
             for word in telling:
                 tables.words.setdefault(word, []).append(position)
             for tag in folded:
                 tables.tags.setdefault(tag, []).append(position)
-            tables.keywords.append(telling)
+            tables.keywords.append(tuple(telling))
             tables.folded_tags.append(folded)
             tables.frameworks.append(fold(framework))
+            tables.exact.append(_exact(framework, topic, tags, with_polarity))
         return tables
 
     @cached_property
@@ -232,10 +222,19 @@ class TopicIndex(Sequence["Entry"]):
         """The entries by the set of their topic's words, and by that of their tags' words."""
         by_topic: _Postings = {}
         by_tags: _Postings = {}
-        with _uncollected():
-            for position, (framework, topic, tags) in enumerate(self._topics()):
-                of_topic = word_sets(without_name(topic, framework))[1]
-                by_topic.setdefault(hash(of_topic), []).append(position)
-                of_tags = word_sets(" ".join(tags))[1]
-                by_tags.setdefault(hash(of_tags), []).append(position)
+        with uncollected():
+            for position, (of_topic, of_tags) in enumerate(self._tables.exact):
+                by_topic.setdefault(of_topic, []).append(position)
+                by_tags.setdefault(of_tags, []).append(position)
         return by_topic, by_tags
+
+
+def _exact(framework: str, topic: str, tags: tuple[str, ...], of_topic: frozenset[str]) -> tuple[int, int]:
+    """The hashes of the set of a topic's words but for the framework's name, and of that of its tags' words.
+
+    KR's own tags are the words of the topic, and the name is rarely in it: the words of the same text are not looked for again.
+    """
+    plain, tagged = without_name(topic, framework), " ".join(tags)
+    if plain != topic:
+        of_topic = word_sets(plain)[1]
+    return hash(of_topic), hash(of_topic if tagged == plain else word_sets(tagged)[1])

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
+from itertools import repeat
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from kr_core.toolkit import fold_name, yaml_text
+from kr_core.toolkit import fold_name, uncollected, yaml_text
 from kr_plugins.stores.files.entries import ReadEntry, is_report_path, item_with, read
 from kr_plugins.stores.files.yaml_edit import (
     IndexText,
@@ -41,8 +42,10 @@ LIVE, ARCHIVED = "entries", "archived_entries"
 _ANCHOR = re.compile(r"(?<!\S)&([^\s\[\]{},]+)")
 _COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
 _CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
-_USUAL_PATH = re.compile(r"frameworks(?:/[\w-][\w.-]*)+\.md", re.ASCII)
+_A_USUAL_PATH = r"frameworks(?:/[\w-][\w.-]*)+\.md"
+_USUAL_PATH = re.compile(_A_USUAL_PATH, re.ASCII)
 """What nearly all paths of reports look like; the others are looked at part by part."""
+_USUAL_PATHS = re.compile(rf"(?>{_A_USUAL_PATH}(?:\n|\Z))*+", re.ASCII)
 _MOST_LINES = 60
 """So many lines of an item are tried where a file is broken; KR's own have about a dozen."""
 _MOST_ROWS = 60_000
@@ -219,7 +222,13 @@ class Index:
     @property
     def count(self) -> int:
         """How many entries there are; none is read for it."""
-        return sum(row.key is not None for row in self.rows)
+        return len(self._keys) - self._keys.count(None)
+
+    @cached_property
+    def _keys(self) -> list[tuple[str, str, str] | None]:
+        """The id, framework and path of each row's entry; None for a row that has none."""
+        with uncollected():
+            return [row.key for row in self.rows]
 
     def of_framework(self, name: str) -> Sequence[Entry]:
         """The entries of a framework, case and separators folded; what matching needs of them is computed once."""
@@ -243,9 +252,9 @@ class Index:
     def _rows_by_framework(self) -> dict[str, list[int]]:
         folded: dict[str, list[int]] = {}
         found: dict[str, list[int]] = {}
-        for number, row in enumerate(self.rows):
-            if row.key is not None:
-                framework = row.key[1]
+        for number, key in enumerate(self._keys):
+            if key is not None:
+                framework = key[1]
                 same = found.get(framework)
                 if same is None:
                     same = found[framework] = folded.setdefault(fold_name(framework), [])
@@ -255,16 +264,15 @@ class Index:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The reports that belong to an entry."""
-        return frozenset(_normal(row.key[2]) for row in self.rows if row.key is not None)
+        return frozenset(_normal(key[2]) for key in self._keys if key is not None)
 
     def _rows_of(self, name: str) -> Sequence[int]:
         """The rows in which an id or a path stands: looked for each time at first, since most processes ask for one or two."""
         if "_places" in self.__dict__ or len(self._asked) >= _FEW:
             return self._places.get(name, ())
         if name not in self._asked:
-            keys = (row.key for row in self.rows)
             self._asked[name] = [
-                number for number, key in enumerate(keys) if key is not None and name in (key[0], key[2])
+                number for number, key in enumerate(self._keys) if key is not None and name in (key[0], key[2])
             ]
         return self._asked[name]
 
@@ -276,10 +284,10 @@ class Index:
     def _places(self) -> dict[str, list[int]]:
         """The rows in which an id or a path stands; a path is told by its ending."""
         found: dict[str, list[int]] = {}
-        for number, row in enumerate(self.rows):
-            if row.key is not None:
-                found.setdefault(row.key[0], []).append(number)
-                found.setdefault(row.key[2], []).append(number)
+        for number, key in enumerate(self._keys):
+            if key is not None:
+                found.setdefault(key[0], []).append(number)
+                found.setdefault(key[2], []).append(number)
         return found
 
     def on_report(self, path: str) -> tuple[Entry, ...]:
@@ -413,15 +421,18 @@ class Index:
     @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
         """Items that are no entries, ids that two entries have, and paths that no report can have."""
+        with uncollected():
+            if _are_usual(self._keys):
+                return ()
         found: list[tuple[str, int, str]] = []
         first: dict[tuple[str, str], int] = {}
-        for number, row in enumerate(self.rows):
-            if row.key is None:
+        for number, (row, key) in enumerate(zip(self.rows, self._keys, strict=True)):
+            if key is None:
                 found.append(
                     ("unreadable", number, f"lacks {row.read.lacking}; it is skipped, and kept as it is")
                 )
                 continue
-            name, framework, path = row.key
+            name, framework, path = key
             if not _USUAL_PATH.fullmatch(path) and not is_report_path(path):
                 found.append(("path", number, f"names {path!r}, where no report can lie; none is read there"))
             earlier = first.setdefault((framework, name), number)
@@ -433,6 +444,14 @@ class Index:
             Oddity(kind, number + 1, lines[number], f"entry {number + 1} {said}")
             for kind, number, said in found
         )
+
+
+def _are_usual(keys: Sequence[tuple[str, str, str] | None]) -> bool:
+    """Whether nothing is odd about the keys of rows, which is nearly always so and costs little to see for all at once."""
+    known = [key for key in keys if key is not None]
+    paths = "\n".join(path for _, _, path in known)
+    are_single = len(known) == len(keys) == len({(name, framework) for name, framework, _ in known})
+    return are_single and paths.count("\n") == len(known) - 1 and _USUAL_PATHS.fullmatch(paths) is not None
 
 
 def _keys(entry: Entry) -> Iterator[tuple[str, Hashable]]:
@@ -473,18 +492,20 @@ def parse(
     Raises:
         UnreadableError: the text is not YAML, or not an index.
     """
-    bom, crlf = text.startswith(_BOM), "\r\n" in text
-    text = text.removeprefix(_BOM).replace("\r\n", "\n")
+    bom, crlf = text.startswith(_BOM), "\r" in text and "\r\n" in text
+    text = text.removeprefix(_BOM)
+    text = text.replace("\r\n", "\n") if crlf else text
     conflict = _CONFLICT.search(text) if "<<<<<<<" in text or ">>>>>>>" in text else None
     if conflict is not None:
         line = text.count("\n", 0, conflict.start()) + 1
         raise UnreadableIndexError("a merge conflict that is not resolved", line)
     if text.count("\n") > _MOST_INDEX_LINES:
         raise UnreadableIndexError(f"more than {_MOST_INDEX_LINES:,} lines")
-    pieces = cut(text, key)
-    if pieces is not None and len(pieces.items) > _MOST_ROWS:
-        raise UnreadableIndexError(f"more than {_MOST_ROWS:,} entries")
-    index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
+    with uncollected():
+        pieces = cut(text, key, undated.isoformat())
+        if pieces is not None and len(pieces.items) > _MOST_ROWS:
+            raise UnreadableIndexError(f"more than {_MOST_ROWS:,} entries")
+        index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
     index = index or _of_document(text, key, header, undated)
     return replace(index, bom=bom, crlf=crlf)
 
@@ -501,7 +522,11 @@ def _of_pieces(
     try:
         beside = yaml_text.load(pieces.head + pieces.tail)
         day = undated.isoformat()
-        rows = [known.get(text) or _row_of(text, undated, day) for text in pieces.items]
+        forms = pieces.forms or repeat(None)
+        rows = [
+            known.get(text) or _row_of(text, own, undated, day)
+            for text, own in zip(pieces.items, forms, strict=False)
+        ]
     except (yaml_text.YAMLError, ValueError, RecursionError):
         return None
     if is_list and beside is None:
@@ -513,13 +538,13 @@ def _of_pieces(
     return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
 
 
-def _row_of(text: str, undated: date, today: str) -> IndexRow:
+def _row_of(text: str, usual: OwnForm | None, undated: date, today: str) -> IndexRow:
     """The row of an item's lines, read already where they are not in KR's own form.
 
     Raises:
         YAMLError, ValueError: they are not a single item by themselves.
     """
-    own = own_form(text, today)
+    own = usual or own_form(text, today)
     return IndexRow(text, None, own, undated) if own else IndexRow(text, read(item_of(text), undated))
 
 

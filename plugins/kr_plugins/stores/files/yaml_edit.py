@@ -18,7 +18,7 @@ from kr_core.toolkit import yaml_text
 from kr_plugins.stores.files.entries import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PRINTABLE = r"[^\n\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff"
 _SINGLE = rf"'(?:{_PRINTABLE}']|'')*+'"
@@ -37,9 +37,32 @@ _OWN_FORM = re.compile(
     )
 )
 """An item as KR writes it; YAML takes three times as long to read an index of thousands."""
-_DAY = re.compile(r"'[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])'")
+_A_DAY = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+_DAY = re.compile(f"'{_A_DAY}'")
 """A day that every month has, as KR writes it; the others are looked at more closely."""
 _PLAIN_STATUSES = frozenset(get_args(EntryStatus))
+_IN_USUAL = r"[\w./+()~^;=@!?&*%$<>| -]*+(?<![ -])"
+_NAME = rf"(?!(?:[tT]rue|TRUE|[fF]alse|FALSE|[nN]ull|NULL)\n)[A-Za-z_./]{_IN_USUAL}"
+_USUAL_VALUES = {
+    "id": f"({_NAME})",
+    "framework": f"({_NAME})",
+    "topic": _NAME,
+    "path": f"({_NAME})",
+    "created": f"'({_A_DAY})'",
+    "last_accessed": f"'({_A_DAY})'",
+    "status": f"(?:{'|'.join(sorted(_PLAIN_STATUSES))})",
+}
+_USUAL = rf"(?:[\w./]{_IN_USUAL}|{_SINGLE})"
+_USUAL_FORM = "- " + "  ".join(
+    rf"tags:(?:\n  - {_USUAL})++\n" if key == "tags" else rf"{key}: {_USUAL_VALUES.get(key, _USUAL)}\n"
+    for key in KEYS
+)
+_ITEMS = re.compile(
+    rf"({_USUAL_FORM})(?=- |\Z)|(- [^\n]*+(?:\n(?!- )[^\n]*+)*+\n?)", re.ASCII
+)
+"""The items of a list. What nearly all look like in an index of KR's is told at once: of thousands, each call counts."""
+_PIECE = 500_000
+"""Characters of a list that are looked through at a time."""
 _COMMENT = re.compile(r"(?:^|[ \t])#", re.MULTILINE)
 _NO_CONTENT = re.compile(r" *(?:#[^\n]*)?(?:\n|\Z)")
 _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^ \t\n#]")
@@ -54,16 +77,29 @@ class IndexText(NamedTuple):
     items: list[str]
     tail: str
     indent: str
+    forms: Sequence[OwnForm | None] = ()
+    """Of each item, where the usual form of KR's tells it; empty where none was looked at."""
 
 
-def cut(text: str, key: str) -> IndexText | None:
+class OwnForm(NamedTuple):
+    """What tells an item in KR's own form from others, without reading the rest of it."""
+
+    id: str
+    framework: str
+    path: str
+    is_plain: bool
+    """Whether its dates and its status are certainly what they should be, and no later than a day."""
+
+
+def cut(text: str, key: str, today: str = "") -> IndexText | None:
     r"""Cut the text of an index where its items begin, or return None where the layout does not show that.
 
     Args:
         text: with `\n` at the ends of lines.
         key: the key of the list; a list without any is cut too.
+        today: the day, in ISO 8601, after which no date of a plain item lies.
     """
-    lines = list(re.finditer(rf"^{key}:[ ]*(?:\[\][ ]*)?(?:#[^\n]*)?(?:\n|\Z)", text, re.MULTILINE))
+    lines = list(_key_lines(text, key))
     if len(lines) > 1:
         return None
     begin = lines[0].end() if lines else 0
@@ -76,35 +112,54 @@ def cut(text: str, key: str) -> IndexText | None:
         return None
     indent = first.group(1)
     # Where an item is followed by anything but the next one, it is no single item, and YAML has the word.
-    items = _split(text, first.start(), f"\n{indent}- ")
+    items, forms = _split(text, first.start(), indent, today)
     # What stands further left than the items, and is neither blank nor a comment, ends the list.
     end = re.compile(rf"^(?!{indent} |{indent}-(?: |\n)|[ ]*(?:#|\n|\Z))", re.MULTILINE).search(items[-1])
     tail = items[-1][end.start() :] if end else ""
-    items[-1] = items[-1].removesuffix(tail)
-    return IndexText(text[: first.start()], items, tail, indent)
+    if tail:
+        items[-1] = items[-1].removesuffix(tail)
+    return IndexText(text[: first.start()], items, tail, indent, forms)
 
 
-def _split(text: str, start: int, before_item: str) -> list[str]:
-    """The text from an item's start on, cut before each further item; no second copy of all is made meanwhile."""
-    items = []
+def _key_lines(text: str, key: str) -> Iterator[re.Match[str]]:
+    """The lines that hold a key alone; a search of the text comes first, since a pattern would try each line of it."""
+    line = re.compile(rf"{key}:[ ]*(?:\[\][ ]*)?(?:#[^\n]*)?(?:\n|\Z)")
+    start = 0
+    while text.startswith(f"{key}:", start) or (start := text.find(f"\n{key}:", start) + 1):
+        if found := line.match(text, start):
+            yield found
+        start += 1
+
+
+def _split(
+    text: str, start: int, indent: str, today: str
+) -> tuple[list[str], list[OwnForm | None]]:
+    """The text from an item's start on, cut before each further item, and what is known of each; no second copy of all is made."""
+    items: list[str] = []
+    forms: list[OwnForm | None] = []
+    if not indent:
+        for begin, end in _pieces(text, start):
+            for usual, name, framework, path, created, used, other in _ITEMS.findall(text, begin, end):
+                items.append(usual or other)
+                forms.append(OwnForm(name, framework, path, created <= today >= used) if usual else None)
+        return items, forms
+    before_item = f"\n{indent}- "
     while (end := text.find(before_item, start)) >= 0:
         items.append(text[start : end + 1])
         start = end + 1
-    return [*items, text[start:]]
+    return [*items, text[start:]], forms
+
+
+def _pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Where pieces of a list begin and end, each of whole items: what is found in all of them at once would take the memory twice."""
+    while start < len(text):
+        end = text.find("\n- ", start + _PIECE) + 1 or len(text)
+        yield start, end
+        start = end
 
 
 def _is_blank(text: str) -> bool:
     return all(not line.strip() or line.lstrip(" ").startswith("#") for line in text.split("\n"))
-
-
-class OwnForm(NamedTuple):
-    """What tells an item in KR's own form from others, without reading the rest of it."""
-
-    id: str
-    framework: str
-    path: str
-    is_plain: bool
-    """Whether its dates and its status are certainly what they should be, and no later than a day."""
 
 
 def own_form(text: str, today: str) -> OwnForm | None:
