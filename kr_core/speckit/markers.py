@@ -28,6 +28,9 @@ _LONGEST_CODE = 2_000
 _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]{0,2000}\])\]?", re.IGNORECASE)
 """A mark without a question; the end of a question is not looked for through all of a long line, from each mark."""
 _IN_BRACKETS = re.compile(r"(?P<open>[\[({<])\s*NEEDS CLARIFICATION\s*[\])}>]", re.IGNORECASE)
+_WITH_QUESTION = re.compile(
+    r"(?P<open>[\[({<])\s*NEEDS CLARIFICATION\s*(?:[:–—-][^\[\](){}<>\n]*+)?[\])}>]", re.IGNORECASE
+)
 _FIELD = re.compile(r"\s*+(?:[-*+]\s++)?\*\*([^*]+?):?\*\*\s*+:?\s*+(.*)$")
 _PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
 _NAMES = re.compile(r"\*\*[^*\n]+?(?::\*\*|\*\*\s*+:)")
@@ -196,12 +199,12 @@ def _marks_in(text: str) -> int:
 
 
 def _asked(name: str, value: str) -> str:
-    hint = plain(_BARE.sub("", value))
+    hint = re.sub(r"([\[({<])\s*[:–—-]\s*", r"\1", plain(_BARE.sub("", value)))
     for empty in ("()", "{}", "<>"):
         hint = hint.replace(empty, "")
     hint = hint.strip(" []{}:,–—-")
     hint = re.sub(r"(?:,|(?<!\s))\s*+\bor$", "", hint)
-    hint = hint[1:-1] if hint.startswith("(") and hint.endswith(")") else hint
+    hint = hint[1:-1] if hint[:1] + hint[-1:] in {"()", "<>"} else hint
     return f"{name}: what should it be?" + (f" ({hint})" if hint else "")
 
 
@@ -209,7 +212,7 @@ def _replaced(field: re.Match[str], part: str) -> tuple[int, int]:
     """What of a field an answer replaces: its value, or the mark in it alone where something is decided."""
     if _WHOLE.match(field[2]):
         return field.start(2), len(part)
-    bracketed = _IN_BRACKETS.search(part, field.start(2))
+    bracketed = _WITH_QUESTION.search(part, field.start(2))
     mark = _BARE.search(part, field.start(2))
     if bracketed is not None and bracketed["open"] == "(":  # what it belongs to goes on around it
         return bracketed.start() + 1, bracketed.end() - 1
