@@ -5,7 +5,7 @@ place, then the evidence. What a killed writer leaves tells how far it came, and
 
     .x.md.new                             nothing has happened yet: forgotten
     .x.md.new and .x.evidence.json.new    the same
-    .x.evidence.json.new                  the report is in its place: the evidence follows
+    .x.evidence.json.new                  the report is in its place: the evidence follows; without one it is forgotten
 
 No further file says so, and no further sync is needed.
 """
@@ -176,7 +176,7 @@ def move_evidence(report: Path) -> None:
 
 def settle(report: Path) -> None:
     """Bring what a killed writer began on this report to an end."""
-    if _staged(report).exists():
+    if _staged(report).exists() or not os.path.lexists(report):
         _forget(report)
     elif _staged(evidence_of(report)).exists():
         _staged(evidence_of(report)).replace(evidence_of(report))
