@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import EventLog as EventLog
     from kr_core.protocols import External as External
     from kr_core.protocols import HumanReply as HumanReply
+    from kr_core.protocols import Inspectable as Inspectable
     from kr_core.protocols import Issue as Issue
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal

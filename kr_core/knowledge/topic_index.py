@@ -230,7 +230,7 @@ class TopicIndex(Sequence["Entry"]):
 
 
 def _exact(framework: str, topic: str, tags: tuple[str, ...], of_topic: frozenset[str]) -> tuple[int, int]:
-    """The hashes of the set of a topic's words but for the framework's name, and of that of its tags' words.
+    """The hashes of the set of a topic's words without the framework's name, and of that of its tags' words.
 
     KR's own tags are the words of the topic, and the name is rarely in it: the words of the same text are not looked for again.
     """

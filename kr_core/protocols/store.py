@@ -190,6 +190,14 @@ class Repairable(Protocol):
 
 
 @runtime_checkable
+class Inspectable(Protocol):
+    """A store that reads each report once for `kr cache check`, and shows it to the engine; else both read all of them."""
+
+    def inspect(self, look: Callable[[Entry, str], None]) -> Sequence[Issue]:
+        """All faults, as `check` tells them; `look` is called with each entry that has a report, and that report."""
+
+
+@runtime_checkable
 class Mergeable(Protocol):
     """A store whose index lies in git, and that merges two versions of it; `kr cache merge` is git's merge driver."""
 

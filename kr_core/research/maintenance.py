@@ -12,7 +12,7 @@ from kr_core.files import read_text, write_atomically
 from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.project.environments import OWN_LABEL
-from kr_core.protocols import ConditionalWrites, Issue, Repairable
+from kr_core.protocols import ConditionalWrites, Inspectable, Issue, Repairable
 from kr_core.research.lookup import as_reported, describe, report_date
 
 if TYPE_CHECKING:
@@ -44,6 +44,20 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
     """
     issues: list[Issue] = []
     is_readable = True
+    version_of = cache(lambda framework: version_in_use(project, framework))
+    limits = _Limits(
+        # How long an answer was not used says nothing of its truth, and the reverse.
+        FreshnessLimits(_NEVER, _NEVER, settings.max_age_days, settings.version_match),
+        FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None),
+    )
+    if isinstance(store, Inspectable):
+        seen: list[Issue] = []
+        flaws = store.inspect(
+            lambda entry, report: seen.extend(
+                _of_report(entry, report, version_of(entry.framework), today, limits)
+            )
+        )
+        return list(dict.fromkeys([*flaws, *seen]))
     if isinstance(store, Repairable):
         issues += store.check()
         is_readable = not any(flaw.kind == "unreadable" for flaw in issues)
@@ -53,12 +67,6 @@ def check(store: Store, settings: KnowledgeResearch, project: Project, today: da
         if is_readable:
             raise
         return issues
-    version_of = cache(lambda framework: version_in_use(project, framework))
-    limits = _Limits(
-        # How long an answer was not used says nothing of its truth, and the reverse.
-        FreshnessLimits(_NEVER, _NEVER, settings.max_age_days, settings.version_match),
-        FreshnessLimits(settings.cache_ttl_days, settings.archive_after_days, max_age_days=None),
-    )
     for entry in entries:
         stored = store.read(entry)
         if stored is not None:

@@ -549,6 +549,28 @@ def test_counters_that_were_set_back(kr, folder):
     assert kr("log", "--verify", cwd=folder).code == 0
 
 
+@pytest.mark.req("G1")
+def test_counters_of_budgets_are_mended_as_the_message_says(told, folder, written):
+    """Counters of steps and grants that were set back are named with the file to remove; without it all is in order again."""
+    journal = SQLite(folder / ".kr")
+    for number in range(3):
+        journal.keep_step("r1", f"fetch{number}", {"a": 1})
+        journal.spend("s", "3-1", f"g{number}", 9)
+    journal.close()
+    with sqlite3.connect(folder / ".kr/journal.sqlite") as connection:
+        connection.execute("UPDATE counters SET number = 1 WHERE kind IN ('@steps', '@grants')")
+    connection.close()
+    out = told("--verify").out
+    assert [line.split(":")[0] for line in out.splitlines()] == ["counter grants", "counter steps"]
+    assert out.count("to go on without, remove .kr/journal.sqlite-head") == 2
+    (folder / ".kr/journal.sqlite-head").unlink()
+    assert told("--verify").code == 0
+    journal = SQLite(folder / ".kr")
+    journal.keep_step("r1", "last", {"a": 1})
+    journal.close()
+    assert told("--verify").code == 0
+
+
 @pytest.mark.req("Z7")
 @pytest.mark.parametrize("command", [("inbox", "list"), ("inbox", "show", "E1"), ("log", "--verify")])
 def test_a_case_in_the_form_of_another_kr(kr, folder, written, command):

@@ -31,6 +31,7 @@ _SECTIONS = {
         "kr_core.files",
         "kr_core.toml_text",
         "kr_core.processes",
+        "kr_core.collector",
         "kr_core.text",
         "kr_core.yaml_text",
         "kr_core.templates",

@@ -217,7 +217,8 @@ class Index:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The entries, in the order of the file."""
-        return tuple(entry for row in self.rows if (entry := row.entry) is not None)
+        with uncollected():
+            return tuple(entry for row in self.rows if (entry := row.entry) is not None)
 
     @property
     def count(self) -> int:
@@ -272,7 +273,9 @@ class Index:
             return self._places.get(name, ())
         if name not in self._asked:
             self._asked[name] = [
-                number for number, key in enumerate(self._keys) if key is not None and name in (key[0], key[2])
+                number
+                for number, key in enumerate(self._keys)
+                if key is not None and name in (key[0], key[2])
             ]
         return self._asked[name]
 

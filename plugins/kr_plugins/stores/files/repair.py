@@ -22,7 +22,7 @@ from kr_plugins.stores.files.index_merge import resolve_conflict
 from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import date
 
     from kr_core.plugin import Entry
@@ -42,8 +42,22 @@ _HINT = {
 # -- looking -----------------------------------------------------------------------------------------------
 
 
-def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: date) -> list[Issue]:
-    """Everything that is wrong, the index first, then reports by path."""
+def flaws(
+    folder: KnowledgeFolder,
+    live: IndexFile,
+    archive: IndexFile,
+    today: date,
+    look: Callable[[Entry, str], None],
+) -> list[Issue]:
+    """Everything that is wrong, the index first, then reports by path.
+
+    Args:
+        folder: the knowledge base.
+        live: its index.
+        archive: the index of what left it.
+        today: the day that counts.
+        look: is called with each entry of the index that has a report, and that report.
+    """
     found: list[Issue] = []
     known: set[str] = set()
     reports = ReportList(folder.root)
@@ -58,7 +72,10 @@ def flaws(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: d
             continue
         known |= index.paths
         found += _of_items(folder, file, index, today)
-        found += _dangling(folder, index, reports, is_archive=file is archive)
+        if file is live:
+            found += _dangling(folder, index, reports, look, "its report")
+        else:
+            found += _dangling(folder, index, reports, lambda *_: None, "archived, and its report")
     if not broken:  # else every report would seem to be nobody's
         found += _orphans(reports, known)
     return found
@@ -84,14 +101,22 @@ def _at(file: IndexFile, line: int | None) -> str:
 
 
 def _dangling(
-    folder: KnowledgeFolder, index: Index, reports: ReportList, *, is_archive: bool
+    folder: KnowledgeFolder,
+    index: Index,
+    reports: ReportList,
+    look: Callable[[Entry, str], None],
+    where: str,
 ) -> Iterator[Issue]:
     for entry in index.entries:
-        if reports.text(entry.path) is not None:
-            continue
-        file = folder.report(entry.path)
-        if file is not None and readable_text(file) is None:
-            where = "archived, and its report" if is_archive else "its report"
+        text = reports.text(entry.path)
+        if text is None:
+            file = folder.report(entry.path)
+            if file is None:
+                continue
+            text = readable_text(file)
+        if text is not None:
+            look(entry, text)
+        else:
             hint = f"bring {entry.path} back, or {_REBUILD}; else it is dropped when it is next asked for"
             yield Issue("dangling", entry.id, f"{where} is gone, empty or no text", hint)
 

@@ -315,7 +315,11 @@ class Files:
 
     def check(self) -> Sequence[Issue]:
         """Everything that is wrong: reports without an entry, entries without a report, what cannot be read."""
-        return repair.flaws(self._folder, self._live, self._archive, self._today())
+        return self.inspect(lambda _entry, _report: None)
+
+    def inspect(self, look: Callable[[Entry, str], None]) -> Sequence[Issue]:
+        """The same; each entry of the index that has a report is shown with it."""
+        return repair.flaws(self._folder, self._live, self._archive, self._today(), look)
 
     def merge(self, base: str, ours: str, theirs: str) -> str:
         """The text of two versions of an index, or of an archive, as one.

@@ -57,10 +57,8 @@ _USUAL_FORM = "- " + "  ".join(
     rf"tags:(?:\n  - {_USUAL})++\n" if key == "tags" else rf"{key}: {_USUAL_VALUES.get(key, _USUAL)}\n"
     for key in KEYS
 )
-_ITEMS = re.compile(
-    rf"({_USUAL_FORM})(?=- |\Z)|(- [^\n]*+(?:\n(?!- )[^\n]*+)*+\n?)", re.ASCII
-)
-"""The items of a list. What nearly all look like in an index of KR's is told at once: of thousands, each call counts."""
+_ITEMS = re.compile(rf"({_USUAL_FORM})(?=- |\Z)|(- [^\n]*+(?:\n(?!- )[^\n]*+)*+\n?)", re.ASCII)
+"""The items of a list. One pattern finds all in the form that nearly all have: of thousands, each call counts."""
 _PIECE = 500_000
 """Characters of a list that are looked through at a time."""
 _COMMENT = re.compile(r"(?:^|[ \t])#", re.MULTILINE)
@@ -131,9 +129,7 @@ def _key_lines(text: str, key: str) -> Iterator[re.Match[str]]:
         start += 1
 
 
-def _split(
-    text: str, start: int, indent: str, today: str
-) -> tuple[list[str], list[OwnForm | None]]:
+def _split(text: str, start: int, indent: str, today: str) -> tuple[list[str], list[OwnForm | None]]:
     """The text from an item's start on, cut before each further item, and what is known of each; no second copy of all is made."""
     items: list[str] = []
     forms: list[OwnForm | None] = []

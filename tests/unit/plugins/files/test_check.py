@@ -5,6 +5,8 @@ import os
 import pytest
 from support.files_store import REPORT, entry
 
+from kr_plugins.stores.files import reports
+
 pytestmark = pytest.mark.req("K2", "Z3")
 
 
@@ -16,19 +18,36 @@ def test_only_files_of_this_folder_are_reports(store, folder):
     """A link to a report inside is one; what leads out, a pipe, a folder and what is too large are not, and no check waits."""
     for topic in ("linked", "out", "pipe", "folder", "large", "plain"):
         store.write(REPORT, {}, entry(topic))
-    reports = {one.topic: folder / one.path for one in store.entries()}
+    places = {one.topic: folder / one.path for one in store.entries()}
     secret = folder.parent / "secret.md"
     secret.write_text(REPORT, "utf-8")
     for topic in ("linked", "out", "pipe", "folder"):
-        reports[topic].unlink()
-    reports["linked"].symlink_to(reports["plain"])
-    reports["out"].symlink_to(secret)
-    os.mkfifo(reports["pipe"])
-    reports["folder"].mkdir()
-    with reports["large"].open("r+b") as file:
+        places[topic].unlink()
+    places["linked"].symlink_to(places["plain"])
+    places["out"].symlink_to(secret)
+    os.mkfifo(places["pipe"])
+    places["folder"].mkdir()
+    with places["large"].open("r+b") as file:
         file.truncate(20_000_001)
     found = [("dangling", f"httpx-{topic}") for topic in ("folder", "large", "pipe")]
     assert flawed(store) == found
+
+
+def test_each_report_is_shown_once_with_its_entry(store, folder, monkeypatch):
+    """An inspection reads a report once, tells the same faults as the check, and shows neither what is gone nor what was archived."""
+    for topic in ("kept", "gone", "archived"):
+        store.write(f"# httpx - {topic}\n", {}, entry(topic))
+    store.archive(lambda entries: [one for one in entries if one.topic == "archived"])
+    (folder / "frameworks/httpx/gone.md").unlink()
+    read = []
+    plain = reports.plain_content
+    monkeypatch.setattr(reports, "plain_content", lambda place: read.append(place) or plain(place))
+    shown = []
+    flaws = store.inspect(lambda one, report: shown.append((one.topic, report)))
+    assert shown == [("kept", "# httpx - kept\n")]
+    assert [place.rpartition("/")[2] for place in read] == ["kept.md", "archived.md"]
+    assert flaws == store.check()
+    assert [flaw.location for flaw in flaws] == ["httpx-gone", "frameworks/httpx/gone.evidence.json"]
 
 
 @pytest.mark.parametrize("name", ["frameworks", "frameworks/httpx"])

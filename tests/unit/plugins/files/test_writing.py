@@ -262,7 +262,9 @@ class TestLeftovers:
     """What a killed writer leaves beside the reports."""
 
     @pytest.mark.req("K2", "Z4")
-    @pytest.mark.parametrize("left", [".other.md.new", ".other.evidence.json.new", ".index.yaml.abcdefgh.tmp"])
+    @pytest.mark.parametrize(
+        "left", [".other.md.new", ".other.evidence.json.new", ".index.yaml.abcdefgh.tmp"]
+    )
     def test_the_next_write_removes_it_from_any_folder(self, store, folder, left):
         """Whichever framework's folder the writer was killed in, and whatever this process has written before."""
         store.write(REPORT, {}, entry())
