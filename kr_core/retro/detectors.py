@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["DETECTORS", "Detector", "Findings", "Limits", "recommendations"]
 
 _HOUR = 3600.0
+_USEFUL = 0.7
+"""AUROC of a confidence that is worth going by."""
 _PHRASES = 5
 """Of what humans keep adding, the most frequent; a template with more fields is not filled in."""
 _SHORT_DIGEST = 6
@@ -90,9 +92,9 @@ def _unsure_topic(findings: Findings, limits: Limits) -> Iterator[Recommendation
         for one in question.rounds[:1]:
             first[one.agent, one.topic].append(one)
     for (agent, topic), rounds in sorted(first.items()):
-        refused = [one for one in rounds if not one.accepted and one.confidence < one.threshold]
+        refused = [one for one in rounds if not one.accepted and one.used < one.threshold]
         if len(refused) >= limits.minimum and 100 * len(refused) / len(rounds) >= limits.limit:
-            sure = mean(one.confidence for one in rounds)
+            sure = mean(one.used for one in rounds)
             yield _recommendation(
                 "unsure_topic",
                 {"agent": agent, "topic": topic},
@@ -116,9 +118,9 @@ def _repeated_context(findings: Findings, limits: Limits) -> Iterator[Recommenda
 
 
 def _overconfident_agent(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
-    """An agent that states more than its answers are worth (`limit`: points)."""
+    """An agent that the gate takes for more than its answers are worth (`limit`: points)."""
     for agent, judged in _judged(findings.questions).items():
-        off = mean(one.confidence for one in judged) - 100 * mean(bool(one.verdict) for one in judged)
+        off = mean(one.used for one in judged) - 100 * mean(bool(one.verdict) for one in judged)
         if len(judged) >= limits.minimum and off >= limits.limit:
             wrong = [one.entry_id for one in judged if not one.verdict]
             proposed = _threshold(findings, agent)
@@ -139,7 +141,9 @@ def _overconfident_agent(findings: Findings, limits: Limits) -> Iterator[Recomme
 
 
 def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
-    """An agent whose confidence does not tell right from wrong (`limit`: standard errors that AUROC must be above 0.5).
+    """An agent whose confidence does not tell right from wrong (`limit`: standard errors that AUROC must be below 0.7).
+
+    With few verdicts a useful confidence may look like a useless one, so that it is not enough to be near 0.5.
 
     The standard error is that of Hanley and McNeil, The meaning and use of the area under a ROC curve, 1982, for a
     signal that says nothing.
@@ -150,7 +154,7 @@ def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Re
         if len(judged) < limits.minimum or order is None:
             continue
         error = sqrt((len(judged) + 1) / (12 * sum(right) * (len(right) - sum(right))))
-        if order < 0.5 + limits.limit * error:
+        if order < _USEFUL - limits.limit * error:
             turned = order < 0.5 - limits.limit * error
             yield _recommendation(
                 "uninformative_confidence",
@@ -172,7 +176,7 @@ def _needless_escalation(findings: Findings, limits: Limits) -> Iterator[Recomme
         confirmed = [one for one in escalated if one.verdict]
         if len(confirmed) < limits.minimum or 100 * len(confirmed) / len(escalated) < limits.limit:
             continue
-        lowest = min(one.confidence for one in confirmed)
+        lowest = min(one.used for one in confirmed)
         ours = in_use([one for asked in findings.questions for one in asked.rounds if one.agent == agent])
         free = any(not one.threshold_reason.startswith("rule ") for one in confirmed)
         yield _recommendation(
@@ -184,8 +188,8 @@ def _needless_escalation(findings: Findings, limits: Limits) -> Iterator[Recomme
             {
                 "escalations_avoided": float(len(confirmed)),
                 "answers": float(len(ours)),
-                "escalations": float(sum(one.confidence < lowest for one in ours)),
-                "wrong_accepts": float(sum(not one.verdict for one in escalated if one.confidence >= lowest)),
+                "escalations": float(sum(one.used < lowest for one in ours)),
+                "wrong_accepts": float(sum(not one.verdict for one in escalated if one.used >= lowest)),
             },
         )
 
@@ -288,10 +292,10 @@ def _judged(questions: Sequence[AskedQuestion]) -> dict[str, list[AnswerRound]]:
 
 
 def _threshold(findings: Findings, agent: str) -> ThresholdProposal | None:
-    """The threshold that would do for an agent as it is now; None where verdicts do not say."""
+    """The threshold that would do for an agent as it is now; None where verdicts do not say, or the gate corrects it."""
     rounds = in_use([one for question in findings.questions for one in question.rounds if one.agent == agent])
     calibrator = findings.calibrators.get(rounds[-1].subject)
-    if calibrator is None:
+    if calibrator is None or rounds[-1].used != rounds[-1].confidence:
         return None
     wanted = max(one.threshold for one in rounds)
     return propose([(one.confidence, one.topic) for one in rounds], calibrator, wanted)

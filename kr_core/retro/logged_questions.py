@@ -56,6 +56,12 @@ class AnswerRound:
     threshold_reason: str = ""
     """What set the threshold: a rule, the agent or the default."""
     time: datetime | None = None
+    used: int = -1
+    """The confidence that the gate went by, 0-100: another than the stated one where it was corrected by earlier verdicts."""
+
+    def __post_init__(self) -> None:
+        if self.used < 0:
+            self.used = self.confidence
 
     @property
     def subject(self) -> Subject:
@@ -216,7 +222,8 @@ class _Reader:
         if answer is None:
             return
         data, agent = answer.data, _text(answer.data, "agent")
-        stated = data.get("raw_confidence", event.data.get("confidence"))
+        used = event.data.get("confidence")
+        stated = data.get("raw_confidence", used)
         question.rounds.append(
             AnswerRound(
                 event.run,
@@ -231,6 +238,7 @@ class _Reader:
                 prompt=_text(data, "prompt_version"),
                 threshold_reason=self._thresholds.get(event.run, ""),
                 time=event.time,
+                used=used if isinstance(used, int) else -1,
             )
         )
 

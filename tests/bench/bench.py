@@ -29,6 +29,7 @@ import mcp_server
 import network
 import processes
 import record
+import retrospectives
 import team
 from harness import ROOT, compile_everything, own_code
 from table import table
@@ -50,6 +51,7 @@ GROUPS = {
     "network": network.figures,
     "processes": processes.figures,
     "record": record.figures,
+    "retrospectives": retrospectives.figures,
     "team": team.figures,
 }
 

@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import sys
+from collections import defaultdict
 from pathlib import Path
 from random import Random
 from statistics import mean
@@ -33,11 +34,15 @@ from kr_core.calibration import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kr_core.calibration import Calibrator
+
 DATA = Path(os.environ.get("KR_DATA") or ROOT.parent / "shared/data") / "calibration"
 DRAWS = 20
 GATE = 80
 QUESTIONS = 300
 ENTRIES = 100_000
+_TAKEN = 10
+"""Answers that the share of all right ones counts for, where a confidence was stated seldom."""
 CLOSE = 0.05
 """Raw calibration error up to which a model counts as calibrated."""
 RETRO_SECONDS, RETRO_MEGABYTES = 5.0, 500
@@ -62,7 +67,12 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     models = [_read(path) for path in sorted(DATA.glob("*.csv.gz"))]
     raw = [_error(rows) for rows in models]
     sure = [rows for rows, error in zip(models, raw, strict=True) if error > CLOSE]
-    calibrated = [rows for rows, error in zip(models, raw, strict=True) if error <= CLOSE]
+    steady = [_recalibrated(rows) for rows in models]
+    kept = [_fitted(rows, 200) for rows in steady]
+    raw_ones = mean(_stays_raw(rows, 200) for rows in steady)
+    print(f"calibrated models that stay raw after 200 verdicts: {raw_ones:.0%} of draws", file=sys.stderr)
+    off, plainly_off = (mean(_off_by_topic(rows, by_topic=one) for rows in models) for one in (True, False))
+    chance = mean(_chance(rows) for rows in models)
     few = [_fitted(rows, 200) for rows in sure]
     ratio = mean(after for after, _ in few) / mean(before for _, before in few)
     runs = [_regime(rows, Random(seed)) for rows in models for seed in range(DRAWS)]
@@ -70,16 +80,13 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     found = [
         _share(f"calibration error after 200 verdicts over that before, {len(sure)} overconfident models", ratio, 0.4),
         _share("calibration error after 2,000 verdicts, all models", mean(_fitted(rows, 2000, by_topic=False)[0] for rows in models), 0.02),
-        _share("the same with a shift for each topic", mean(_fitted(rows, 2000)[0] for rows in models), 0.03),
+        figure(Measured("the same with a shift for each topic, which bins then tell apart", [mean(_fitted(rows, 2000)[0] for rows in models)]), Measured("a perfect map, on as many questions", [chance]), Limit("most", 0.03)),
+        figure(Measured("how far off a topic is on average, with a shift for each", [off]), Measured("without", [plainly_off]), Limit("most", plainly_off)),
+        _share("calibration error that 200 verdicts add to a calibrated model, the worst of five", max(*(after - before for after, before in kept), 0.0), 0.01),
         _share(f"error of the estimated accuracy of accepted answers, {QUESTIONS} questions", mean(one.error for one in runs), 0.05),
         figure(Measured("its 90 % interval covers the truth", [mean(one.covers for one in runs)]), truth, Limit("least", 0.85)),
         _share("runs in which a certificate ever claimed too much", mean(one.false for one in runs), 0.1),
     ]  # fmt: skip
-    if calibrated:
-        worse = mean(after - before for rows in calibrated for after, before in [_fitted(rows, 200)])
-        found.append(
-            _share("calibration error that 200 verdicts add to a calibrated model", max(worse, 0.0), 0.01)
-        )
     return [*found, _retro(folder)]
 
 
@@ -103,16 +110,67 @@ def _fitted(rows: Sequence[Row], labels: int, *, by_topic: bool = True) -> tuple
     """The calibration error on the questions that were not labelled, with the map and without; means of the draws."""
     errors = []
     for seed in range(DRAWS):
-        mixed = Random(seed).sample(rows, len(rows))
-        known, rest = mixed[:labels], mixed[labels:]
-        found = fit(
-            [one for one, _, _ in known],
-            [right for _, right, _ in known],
-            topic=[topic for _, _, topic in known] if by_topic else None,
-        )
+        known, rest = _drawn(rows, labels, seed)
+        found = _map(known, by_topic=by_topic)
         worth = [found.apply(one, topic if by_topic else None) for one, _, topic in rest]
         errors.append((ece(worth, [right for _, right, _ in rest]), _error(rest)))
     return mean(after for after, _ in errors), mean(before for _, before in errors)
+
+
+def _recalibrated(rows: Sequence[Row]) -> list[Row]:
+    """Half of a model's answers, with what was right in the other half for each confidence that it stated."""
+    mixed = Random(0).sample(rows, len(rows))
+    half = len(mixed) // 2
+    came: dict[float, list[bool]] = defaultdict(list)
+    for stated, right, _topic in mixed[:half]:
+        came[stated].append(right)
+    overall = mean(right for _, right, _ in mixed[:half])
+    worth = {one: (sum(right) + _TAKEN * overall) / (len(right) + _TAKEN) for one, right in came.items()}
+    return [(100 * worth.get(one, overall), right, topic) for one, right, topic in mixed[half:]]
+
+
+def _stays_raw(rows: Sequence[Row], labels: int) -> float:
+    """In which share of draws the map is not known to be better, so that the confidence is used as it is."""
+    maps = (_map(_drawn(rows, labels, seed)[0], by_topic=True) for seed in range(DRAWS))
+    return mean(one.stage != "calibrated" for one in maps)
+
+
+def _off_by_topic(rows: Sequence[Row], *, by_topic: bool) -> float:
+    """By how much the mean confidence in a topic is off, mean of the topics, after 2,000 verdicts."""
+    off = []
+    for seed in range(DRAWS):
+        known, rest = _drawn(rows, 2000, seed)
+        found = _map(known, by_topic=by_topic)
+        of_topic: dict[str, list[float]] = defaultdict(list)
+        for stated, right, topic in rest:
+            of_topic[topic].append(found.apply(stated, topic if by_topic else None) / 100 - right)
+        off.append(mean(abs(mean(one)) for one in of_topic.values()))
+    return mean(off)
+
+
+def _chance(rows: Sequence[Row]) -> float:
+    """The calibration error that chance alone leaves to the map with topics: each answer is right as often as it says."""
+    errors = []
+    for seed in range(DRAWS):
+        known, rest = _drawn(rows, 2000, seed)
+        found, drawn = _map(known, by_topic=True), Random(seed)
+        worth = [found.apply(one, topic) for one, _, topic in rest]
+        errors.append(ece(worth, [drawn.random() < one / 100 for one in worth]))
+    return mean(errors)
+
+
+def _drawn(rows: Sequence[Row], labels: int, seed: int) -> tuple[list[Row], list[Row]]:
+    """The answers that are labelled, and the others."""
+    mixed = Random(seed).sample(rows, len(rows))
+    return mixed[:labels], mixed[labels:]
+
+
+def _map(known: Sequence[Row], *, by_topic: bool) -> Calibrator:
+    return fit(
+        [one for one, _, _ in known],
+        [right for _, right, _ in known],
+        topic=[topic for _, _, topic in known] if by_topic else None,
+    )
 
 
 def _regime(rows: Sequence[Row], random: Random) -> _Regime:

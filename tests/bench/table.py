@@ -52,7 +52,10 @@ def _ratio(value: float) -> str:
 
 def _spread(measured: dict[str, Any], figure: dict[str, Any]) -> str:
     if (figure["limit"] or {}).get("kind") in {"least", "most"}:
-        return f"{measured['median_seconds']:.3f}"
+        spread = (
+            f" ({measured['min_seconds']:.3f}-{measured['max_seconds']:.3f})" if measured["runs"] > 1 else ""
+        )
+        return f"{measured['median_seconds']:.3f}{spread}"
     low, high = _seconds(measured["min_seconds"]), _seconds(measured["max_seconds"])
     return f"{_seconds(measured['median_seconds'])} ({low}-{high})"
 

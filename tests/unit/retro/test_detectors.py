@@ -208,3 +208,34 @@ def test_findings_about_topics_in_other_scripts_have_ids_of_their_own():
     assert len(set(ids)) == len(ids) == 4
     assert "unsure-topic-duc-a-b" in ids
     assert all(one.isascii() for one in ids)
+
+
+def corrected(number, confidence, used, verdict=None):
+    """An answer that the gate took for less, or more, than was stated."""
+    return replace(answer(number, confidence, verdict), used=used, accepted=used >= 80)
+
+
+def test_what_the_gate_went_by_decides_who_is_unsure_and_who_is_trusted_too_far():
+    """An agent whose confidence the gate corrects is not to be trusted less once more; what it is corrected to is unsure."""
+    asked = [question(number, corrected(number, 95, 60, number % 5 < 3)) for number in range(40)]
+    found = names(asked)
+    assert "overconfident_agent" not in found
+    assert found["unsure_topic"].predicted == {"escalations_avoided": 40.0}
+    assert "overconfident_agent" in names([
+        question(number, answer(number, 95, number % 5 < 3)) for number in range(40)
+    ])  # fmt: skip
+
+
+def test_a_threshold_for_a_corrected_confidence_is_one_of_the_gates():
+    """What humans confirmed needlessly stated 50 and counted as 75: a threshold of 75 lets it pass."""
+    asked = [question(number, corrected(number, 50, 75 + number % 2, verdict=True)) for number in range(6)]
+    found = names(asked)["needless_escalation"]
+    assert (found.about["threshold"], found.predicted["escalations"]) == (75, 0.0)
+
+
+def test_few_verdicts_do_not_show_that_a_confidence_says_nothing():
+    """Where a useful confidence might have looked the same by chance, nothing is said; where it was turned round, it is."""
+    mostly = [question(number, answer(number, 70 + number, number not in {3, 18})) for number in range(20)]
+    turned = [question(number, answer(number, 70 + number, number < 12)) for number in range(20)]
+    assert "uninformative_confidence" not in names(mostly)
+    assert "higher where the answer was wrong" in names(turned)["uninformative_confidence"].text
