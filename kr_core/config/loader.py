@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from kr_core.config import config_file
 from kr_core.config.config import Config, given_at
+from kr_core.config.config_file import ConfigDocument
 from kr_core.config.discovery import DiscoveredProject, find
 from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import Schema
@@ -22,10 +23,10 @@ from kr_core.errors import ConfigError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kr_core.config.config_file import ConfigDocument, KeyPath
+    from kr_core.config.config_file import KeyPath
     from kr_core.model.time_limits import TimeLimits
 
-__all__ = ["given", "load"]
+__all__ = ["given", "load", "with_text"]
 
 _ROOT = "{project-root}"
 _BMAD_DEFAULTS = {"git_commit": "auto", "max_age_days": None}
@@ -51,10 +52,29 @@ def load(working_folder: Path, file: Path | None = None, environ: Mapping[str, s
     check_variable(environ)
     found = find(working_folder, file)
     document = None
-    values: dict[str, Any] = {}
     if found.file is not None:
         document = config_file.read(found.file, config_file.shown(found.file, working_folder))
-        values = _with_root(document.values, str(found.root))
+    return _config(found, document, environ)
+
+
+def with_text(config: Config, file: Path, text: str) -> Config:
+    """The configuration as it would be with this text in its file; nothing is read or written.
+
+    Args:
+        config: as it is.
+        file: where the text would be.
+        text: of the whole file.
+
+    Raises:
+        ConfigError: with file and line, what would be wrong.
+    """
+    shown = file.name if config.document is None else config.document.shown
+    found = DiscoveredProject(config.root, file, config.bmad, config.looked_at)
+    return _config(found, ConfigDocument(file, shown, text.encode("utf-8", "replace")), config.environ)
+
+
+def _config(found: DiscoveredProject, document: ConfigDocument | None, environ: Mapping[str, str]) -> Config:
+    values = {} if document is None else _with_root(document.values, str(found.root))
     settings, passed_over = _checked(values, found, document)
     config = Config(
         root=found.root,

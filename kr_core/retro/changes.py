@@ -11,19 +11,20 @@ import textwrap
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.config import given
+from kr_core.config import toml_edit, yaml_edit
 from kr_core.config.config_file import is_toml
-from kr_core.config.value_edit import UnsuitableTextError, added, with_value
+from kr_core.config.loader import with_text
+from kr_core.config.yaml_edit import UnsuitableTextError
 from kr_core.errors import ConfigError, suggestion
 from kr_core.file_edits import FileEdit, check_writable, text_of
 from kr_core.model.time_limits import duration_text
 from kr_core.net.redaction import redacted
 from kr_core.routing.defaults import RULES
 from kr_core.terminal_text import printable
-from kr_core.yaml_text import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from kr_core.config import Config
     from kr_core.lessons.service import Lessons
@@ -266,7 +267,7 @@ def _rule(it: _Planner) -> PlannedChange:
     ):  # those of the configuration take the place of the usual ones
         usual = [{"topic": one.topic, "agent": one.agent} for one in RULES]
         return _of_configuration(it, key, [*usual, rule])
-    return _changed("configuration", [_edited(it.config, key, rule, added)])
+    return _changed("configuration", [_configured(it.config, key, rule, append=True)])
 
 
 def _unknown(it: _Planner, agent: str | None) -> ConfigError:
@@ -280,27 +281,33 @@ def _of_configuration(it: _Planner, key: tuple[str, ...], value: Any) -> Planned
     return _changed("configuration", [_configured(it.config, key, value)])
 
 
-def _configured(config: Config, key: tuple[str, ...], value: Any) -> FileEdit:
-    return _edited(config, key, value, with_value)
-
-
-def _edited(
-    config: Config, key: tuple[str, ...], value: Any, edit: Callable[[str, tuple[str, ...], Any], str]
-) -> FileEdit:
-    """The configuration with a value, checked as a whole."""
+def _configured(config: Config, key: tuple[str, ...], value: Any, *, append: bool = False) -> FileEdit:
+    """The configuration with a value, or with one more at the end of a list, checked as a whole."""
     path = config.root / "kr.yaml" if config.file is None else config.file
-    by_hand = f"set `{'.'.join(key)}` to {json.dumps(value, ensure_ascii=False)} there yourself"
-    if config.by_program or config.bmad or is_toml(path):
+    form = toml_edit if is_toml(path) else yaml_edit
+    by_hand = f"set it there yourself: {_by_hand(path, key, value)}"
+    if config.by_program:
         raise ConfigError("is not a file that KR edits", where=path.name, hint=by_hand)
     before = text_of(config.root, path, _LARGEST)
     try:
-        after = edit(before or "", key, value)
+        after = (form.added if append else form.with_value)(before or "", key, value)
     except UnsuitableTextError:
         raise ConfigError(
             "has no plain place for the value", where=config.origin(key), hint=by_hand
         ) from None
-    given(load(after), config.root)
+    theirs = (*config.passed_over, *with_text(config, path, after).passed_over)
+    if any(key[: len(one)] == one[: len(key)] for one in theirs):
+        raise ConfigError(
+            f"has a value of others in the way of `{'.'.join(key)}`", where=config.origin(key), hint=by_hand
+        )
     return FileEdit(path, before, after)
+
+
+def _by_hand(path: Path, key: tuple[str, ...], value: Any) -> str:
+    """The value as a person would write it into the file, on one line."""
+    if is_toml(path):
+        return f"in [tool.kr], {toml_edit.assigned(key, value)}"
+    return f"`{'.'.join(key)}` to {json.dumps(value, ensure_ascii=False)}"
 
 
 def _changed(kind: str, edits: Sequence[FileEdit]) -> PlannedChange:

@@ -326,3 +326,78 @@ def test_the_next_retrospective_says_what_came_of_it(tmp_path, kr_here):
     assert "seen 100% of 12 answers: did not hold" in kr_here("retro", "F-3", cwd=folder).out
     (own,) = kr_here("retro", FEATURE, "--json", cwd=folder).json["changes"]
     assert (own["answers"], own["held"]) == (0, None)
+
+
+TOML = '[project]\nname = "shop"  # ours\n\n[tool.kr.agents.duc]\ntimeout_seconds = 60  # long enough\n\n[tool.other]\nx = 1.50\n'
+BMAD = "module: bso  # theirs\nuser_name: Ada\nagents:\n  duc:\n    timeout_seconds: 60  # long enough\n"
+
+
+def moved(folder, file, text):
+    """The project with its configuration in another file."""
+    (folder / "kr.yaml").unlink()
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("pyproject.toml", TOML, 'knowledge = "knowledge/duc"\n'),
+        ("_bmad/bso/config.yaml", BMAD, '    knowledge: "knowledge/duc"\n'),
+    ],
+)
+def test_a_configuration_in_another_file_is_changed_in_its_own_form(unsure, kr_here, file, text, line):
+    """`[tool.kr]` of a `pyproject.toml`, and BMAD's file: shown, written with all else as it was, used, and taken back."""
+    path = moved(unsure, file, text)
+    difference = accept(kr_here, unsure)
+    assert f"+++ b/{file}" in difference
+    assert f"+{line}" in difference
+    assert path.read_text() == text.replace("# long enough\n", f"# long enough\n{line}")
+    config = load(unsure, environ={})
+    assert config.file == path
+    assert config.routing.agents["duc"].knowledge == "knowledge/duc"
+    assert kr_here("retro", "revert", UNSURE, "--yes", cwd=unsure).code == 0
+    assert path.read_text() == text
+    assert len(kinds(kr_here, unsure)) == 2
+
+
+def test_a_configuration_that_has_no_plain_place_names_the_lines(unsure, kr_here):
+    """An inline table is not taken apart: the message has what to write, in the form of the file."""
+    path = moved(unsure, "pyproject.toml", "[tool.kr]\nagents = {duc = {timeout_seconds = 60}}\n")
+    before = path.read_text()
+    refused = kr_here("retro", "accept", UNSURE, cwd=unsure)
+    assert refused.code == 2
+    assert 'agents.duc.knowledge = "knowledge/duc"' in refused.err
+    assert (path.read_text(), (unsure / "knowledge").exists()) == (before, False)
+
+
+def test_a_value_of_bmads_that_kr_does_not_understand_is_left_alone(tmp_path, kr_here):
+    """BMAD's file may use the name for something else: then a rule among these would not count, and nothing is written."""
+    folder = tmp_path / "p"
+    with service(folder, duc=Says()) as made:
+        for number in range(2):
+            asked(made, f"Which hook {number}?", "fishing")
+    before = "routing:\n  rules:\n    - when: story\n      to: dev\n"
+    path = moved(folder, "_bmad/bso/config.yaml", before)
+    refused = kr_here("retro", "accept", "unknown-topics-fishing", "--agent", "duc", cwd=folder)
+    assert refused.code == 2
+    assert "has a value of others in the way of `routing.rules`" in refused.err
+    assert path.read_text() == before
+
+
+def test_a_rule_in_toml(tmp_path, kr_here):
+    """The usual rules are written out with the new one, which decides from then on."""
+    folder = tmp_path / "p"
+    with service(folder, duc=Says()) as made:
+        for number in range(2):
+            asked(made, f"Which hook {number}?", "fishing")
+    path = moved(folder, "pyproject.toml", "[tool.kr]\n")
+    name = "unknown-topics-fishing"
+    done = kr_here("retro", "accept", name, "--yes", "--agent", "duc", cwd=folder)
+    assert done.code == 0, done.err
+    for topic in ("fishing", "caching"):
+        assert kr_here("route", "Which one?", "--topic", topic, cwd=folder).out.startswith("duc")
+    assert kr_here("retro", "revert", name, "--yes", cwd=folder).code == 0
+    assert path.read_text() == "[tool.kr]\n"

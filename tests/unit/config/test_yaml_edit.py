@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core import yaml_text
-from kr_core.config.value_edit import UnsuitableTextError, added, with_value
+from kr_core.config.yaml_edit import UnsuitableTextError, added, with_value
 
 pytestmark = pytest.mark.req("V4")
 KEY = ("agents", "duc", "threshold")
