@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.protocols import EventLog
 
-__all__ = ["FINAL", "PriorAnswer", "answered", "check", "missing", "put_off", "told_of"]
+__all__ = ["FINAL", "PriorAnswer", "answered", "check", "missing", "own_context", "put_off", "told_of"]
 
 Read = TypeVar("Read", bound=Value)
 _PAGE = 1000
@@ -138,9 +138,22 @@ def told_of(question: Question, answers: Mapping[Key, PriorAnswer]) -> Question:
                 f"{content[:room]}\n[Shortened: {len(content):,} characters; the whole answer is in the log]"
             )
         parts.append(
-            f"Answered before ({one}):\n\n{fenced(known.text[:_SHOWN])}\n\nThe answer of {by}:\n\n{fenced(content)}"
+            f"{_told_first(one)}{fenced(known.text[:_SHOWN])}\n\nThe answer of {by}:\n\n{fenced(content)}"
         )
     return question.model_copy(update={"context": "\n\n".join(parts)})
+
+
+def own_context(question: Question) -> str:
+    """The context of a question on record without the answers that it builds on: what its asker gave."""
+    first = next((_told_first(one) for one in question.depends_on), None)
+    if first is None:
+        return question.context
+    before, told, _answers = f"\n\n{question.context}".partition(f"\n\n{first}")
+    return before.removeprefix("\n\n") if told else question.context
+
+
+def _told_first(name: str) -> str:
+    return f"Answered before ({name}):\n\n"
 
 
 def answered(journal: EventLog, wanted: Iterable[Key]) -> dict[Key, PriorAnswer]:

@@ -63,7 +63,8 @@ def _show(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 def _replay(pipeline: Pipeline, options: argparse.Namespace) -> int:
     """Ask the questions again under the other configuration; the answers are compared and thrown away."""
-    questions = [one for one in read_questions(pipeline.journal, options.feature) if one.rounds]
+    asked = read_questions(pipeline.journal, options.feature)
+    questions = [one for one in asked if one.rounds]
     if not questions:
         raise ConfigError(
             "no agent has answered a question of this feature",
@@ -72,7 +73,7 @@ def _replay(pipeline: Pipeline, options: argparse.Namespace) -> int:
         )
     other = load((options.folder or Path.cwd()).resolve(), options.against)
     chosen = questions[: options.max_calls]
-    after, notes = asked_again(other, options.feature, chosen)
+    after, notes = asked_again(other, options.feature, chosen, asked)
     if len(chosen) < len(questions):
         notes.append(f"asked {len(chosen)} of {len(questions)} questions; `--max-calls` sets how many")
     found = pairs(chosen, after, written(pipeline.journal))

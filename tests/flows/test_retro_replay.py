@@ -84,6 +84,48 @@ def test_questions_whose_answers_were_written_down_are_shown_apart():
     assert [one.written for one in pairs(both, both, {"e-two"})] == [False, True]
 
 
+def test_questions_that_build_on_others_are_asked_with_the_new_answers(tmp_path):
+    """In order; what would go to a human again is taken as that human decided it, and the old answers are told no more."""
+    folder = tmp_path / "p"
+
+    def first(job):
+        return said("Old Redis." if "Which cache" in job.prompt else "Old queue.", 60)
+
+    with service(folder, duc=Says(first)) as made:
+        asks = [
+            Question(id="c", text="Which client?", topic="caching", feature_id=FEATURE, context="For Python.", depends_on=("a", "b")),
+            Question(id="a", text="Which cache?", topic="caching", feature_id=FEATURE),
+            Question(id="b", text="Which queue?", topic="caching", feature_id=FEATURE),
+        ]  # fmt: skip
+        for one, action, content in ((asks[1], "confirm", ""), (asks[2], "correct", "The queue of ada.")):
+            result = made.ask(one)
+            made.reply(result.escalation.id, HumanResponse(action=action, content=content, by="ada"))
+        made.ask(asks[0])
+    other = load(folder, environ={"KR_CACHE_DIR": str(tmp_path / "cache")})
+    duc = Says(lambda job: said("New Redis.", 95) if "Which cache" in job.prompt else said("New.", 50))
+    _questions, after, notes = replayed(folder, other, duc)
+    assert ([one.question_id for one in after], notes) == (["a", "b", "c"], [])
+    prompt = duc.prompts[-1]
+    assert "Which client?" in prompt
+    assert [prompt.count(one) for one in ("For Python.", "New Redis.", "The queue of ada.")] == [1, 1, 1]
+    assert not any(one in prompt for one in ("Old Redis.", "Old queue."))
+
+
+def test_a_question_whose_ground_is_gone_is_not_asked_again(tmp_path):
+    """What it builds on has no answer, neither then nor now: a note names it."""
+    from kr_core.retro.history import AskedQuestion
+
+    folder = tmp_path / "p"
+    answered(folder, 1, 60)
+    other = load(folder, environ={"KR_CACHE_DIR": str(tmp_path / "cache")})
+    lost = AskedQuestion("late", text="Which?", data={"text": "Which?", "depends_on": ["early"]})
+    circle = [AskedQuestion(one, data={"text": one, "depends_on": [two]}) for one, two in ("xy", "yx")]
+    after, notes = asked_again(other, FEATURE, [lost, *circle], agents={"duc": Says()})
+    assert after == []
+    assert notes[0] == "not asked: late builds on `early`, which has no answer"
+    assert len(notes) == 3
+
+
 def test_the_command(tmp_path, kr_here):
     """`kr retro replay FEATURE --against FILE` asks at most so many, says what came of it, and leaves the record as it is."""
     folder = tmp_path / "p"
