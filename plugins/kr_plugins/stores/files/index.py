@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from kr_core.toolkit import fold_name, uncollected, yaml_text
 from kr_plugins.stores.files.entries import ReadEntry, is_report_path, item_with, read
-from kr_plugins.stores.files.yaml_edit import (
+from kr_plugins.stores.files.index_edit import (
     IndexText,
     cut,
     edited,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kr_core.plugin import Entry
     from kr_core.toolkit import TopicIndex
-    from kr_plugins.stores.files.yaml_edit import OwnForm
+    from kr_plugins.stores.files.index_edit import OwnForm
 
 LIVE, ARCHIVED = "entries", "archived_entries"
 """The keys under which the two files hold their lists."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_plugins.stores.files.entries import read
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, IndexRow, UnreadableIndexError, parse
-from kr_plugins.stores.files.yaml_edit import edited
+from kr_plugins.stores.files.index_edit import edited
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

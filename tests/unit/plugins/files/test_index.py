@@ -14,7 +14,7 @@ from kr_core.hookspecs import Settings
 from kr_core.model import Entry
 from kr_plugins.stores.files import Files, kr_store
 from kr_plugins.stores.files.index import parse
-from kr_plugins.stores.files.yaml_edit import written
+from kr_plugins.stores.files.index_edit import written
 
 
 class TestForm:
