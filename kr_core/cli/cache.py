@@ -162,6 +162,8 @@ def _merge(options: argparse.Namespace) -> int:
     from kr_core.protocols import Mergeable
 
     place = Path(options.ours)
+    if place.is_symlink():  # git makes plain files
+        raise StorageError("is a link; give the file itself", where=options.ours)
     with Pipeline(given({}, options.folder or Path.cwd())) as pipeline:
         store = pipeline.store
         assert isinstance(store, Mergeable), "KR's own store is"

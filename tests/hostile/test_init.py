@@ -121,3 +121,15 @@ def test_an_index_that_is_no_text_is_refused_by_the_merge_driver(clone, made):
     assert "unforeseen" not in done.err
     assert (clone / "ours").read_text() == "entries: []\n"
     assert done.memory < FLAT
+
+
+def test_merge_does_not_write_through_a_link(clone, tmp_path):
+    """The result takes the place of the file that git names, and never of one that a link leads to."""
+    outside = tmp_path / "outside.txt"
+    outside.write_text("mine\n")
+    for name in ("base", "theirs"):
+        (clone / name).write_text("schema_version: 1\nentries: []\n")
+    (clone / "ours").symlink_to(outside)
+    done = kr(clone, "cache", "merge", "base", "ours", "theirs")
+    assert done.code == 1
+    assert outside.read_text() == "mine\n"
