@@ -16,6 +16,8 @@ PNPM = "lockfileVersion: '9.0'\n"
 BOMB = "".join(
     f"      d{n}: &d{n} [{', '.join([f'*d{n - 1}'] * 9 if n else ['x'] * 9)}]\n" for n in range(30)
 )
+UV_MEMBER = 'version = 1\n[[package]]\nname = "r"\nversion = "1"\nsource = { virtual = "." }\n'
+UV_PACKAGES = "".join(f'[[package]]\nname = "p"\nversion = "{n}"\n' for n in range(5_000))
 TEXTS = {
     "blank lines in a build script": ("build.gradle", "\n" * 100_000, None),
     "an open comment in a build script": ("build.gradle", "/* " * 100_000, None),
@@ -44,6 +46,19 @@ TEXTS = {
         None,
     ),
     "one line that is a whole file": ("requirements.txt", "a" * 200_000, "more than 100,000 characters"),
+    "a dependency many times, locked as often": (
+        "uv.lock",
+        UV_MEMBER + "dependencies = [" + '{ name = "p" },' * 5_000 + "]\n" + UV_PACKAGES,
+        None,
+    ),
+    "one package in many extras, locked as often": (
+        "uv.lock",
+        UV_MEMBER
+        + "[package.optional-dependencies]\n"
+        + "".join(f'e{n} = [{{ name = "p" }}]\n' for n in range(5_000))
+        + UV_PACKAGES,
+        None,
+    ),
     "a reference of many peers": (
         "pnpm-lock.yaml",
         f"{PNPM}importers:\n  .:\n    dependencies:\n      a: 1.0.0{'(b@1.0.0' * 20_000}\n",

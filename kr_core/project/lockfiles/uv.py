@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from kr_core.project.lockfiles.pins import ProjectView
 
+_MOST_FORKS = 20
+"""Versions of one package that a dependency may mean; uv names one where it locks several, but for what is the same version."""
 _LOCAL = ("editable", "virtual", "directory", "workspace")
 
 
@@ -24,10 +26,11 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     data = parse_packages(text, members=True)
     view.check_version(data.get("version"), "1")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
-    locked: dict[str, list[dict[str, Any]]] = {}
+    locked: dict[tuple[str, str], list[dict[str, Any]]] = {}
     members: dict[str, dict[str, Any]] = {}
     for package in packages:
-        locked.setdefault(package["name"], []).append(package)
+        for version in dict.fromkeys(("", string(package.get("version")))):
+            locked.setdefault((package["name"], version), []).append(package)
         if (folder := _folder(package)) is not None:
             members.setdefault(folder, package)
     if members and view.is_apart(members, _is_project):
@@ -59,7 +62,7 @@ def _marker(package: dict[str, Any]) -> str:
 
 
 def _dependencies(
-    member: dict[str, Any], locked: dict[str, list[dict[str, Any]]], nearness: int
+    member: dict[str, Any], locked: dict[tuple[str, str], list[dict[str, Any]]], nearness: int
 ) -> Iterator[tuple[Pin, str]]:
     """What a member depends on, each with its extra or group: itself before the group `dev` before all others."""
     wanted = [(each, "", 2) for each in tables(member.get("dependencies"))]
@@ -69,11 +72,10 @@ def _dependencies(
             wanted += [(each, f"{key} {group}", rank) for each in tables(listed)]
     for dependency, group, rank in wanted:
         name, version = string(dependency.get("name")), string(dependency.get("version"))
-        for package in locked.get(name, ()):
-            if version in ("", package.get("version")):
-                marker = string(dependency.get("marker")) or _marker(package)
-                pin = Pin(name, string(package.get("version")), bool(group), direct=True, marker=marker)
-                yield pin._replace(nearness=3 * nearness + rank), group
+        for package in locked.get((name, version), ())[:_MOST_FORKS]:
+            marker = string(dependency.get("marker")) or _marker(package)
+            pin = Pin(name, string(package.get("version")), bool(group), direct=True, marker=marker)
+            yield pin._replace(nearness=3 * nearness + rank), group
 
 
 READERS = {"uv.lock": read}
