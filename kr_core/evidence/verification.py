@@ -113,11 +113,15 @@ def _work(report: str, evidence: Mapping[str, Any]) -> int:
     citations, reasons = evidence["citations"], evidence.get("reasons") or ()
     claims = [claim for part in ("summary", "details", "caveats") for claim in evidence[part]]
     examples = [*evidence["summary_code"], *evidence["code"]]
-    lengths = {sha256: len(passage["text"]) for sha256, passage in evidence["passages"].items()}
+    lengths = {
+        sha256: len(passage["text"]) + len(passage.get("title") or "")
+        for sha256, passage in evidence["passages"].items()
+    }
     cited: dict[int, int] = {}
     work = 0
     for citation in citations:
-        cited[int(citation["n"])] = length = lengths.get(citation["sha256"], 0) + len(citation["quote"])
+        length = lengths.get(citation["sha256"], 0) + len(citation["quote"]) + len(citation.get("symbol") or "")
+        cited[int(citation["n"])] = length
         work += length
     for claim in claims:
         read = sum(cited.get(number, 0) for number in claim["citations"])
@@ -149,7 +153,7 @@ def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Verification
             yield VerificationProblem(f"[{citation['n']}]", "its passage is missing")
             continue
         cited[int(citation["n"])] = _Cited(
-            kept["text"], kept.get("title") or "", citation.get("symbol") or "", citation["quote"]
+            kept["text"], _labels(kept.get("title") or ""), citation.get("symbol") or "", citation["quote"]
         )
         if not holds(kept["text"], citation["quote"]):
             yield VerificationProblem(
@@ -177,9 +181,14 @@ class _Cited(NamedTuple):
     """What a citation stands for."""
 
     text: str
-    title: str
+    labels: tuple[str, ...]
+    """Its title, in each form in which a sentence may begin with it."""
     symbol: str
     quote: str
+
+
+def _labels(title: str) -> tuple[str, ...]:
+    return (f"{folded(title)}: ", f"{plain(title)}: ", f"`{plain(title)}`: ") if title else ()
 
 
 # -- sentences --
@@ -234,11 +243,10 @@ def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
 def _without_titles(text: str, cited: Sequence[_Cited]) -> str:
     """A sentence without the titles of its passages, with which it may begin."""
     for passage in cited:
-        title = plain(passage.title)
         opening = next((one for one in _OPENINGS if text.startswith(one)), "")
-        for label in (f"{opening}{folded(passage.title)}: ", f"{opening}{title}: ", f"{opening}`{title}`: "):
-            if passage.title and text.startswith(label):
-                text = text[len(label) :]
+        for label in passage.labels:
+            if text.startswith(f"{opening}{label}"):
+                text = text[len(opening) + len(label) :]
     return text
 
 
@@ -247,6 +255,8 @@ def _without_slots(text: str, slots: Sequence[str], cited: Sequence[_Cited]) -> 
     pieces = {text for slot in slots for text in (plain(slot), folded(slot)) if text}
     pieces |= {passage.symbol for passage in cited if passage.symbol}
     for piece in sorted(pieces, key=len, reverse=True):
+        if piece not in text:  # a pattern of a long name takes its time for each sentence
+            continue
         before, after = r"(?<!\w)" * piece[0].isalnum(), r"(?!\w)" * piece[-1].isalnum()
         text = re.sub(f"{before}{re.escape(piece)}{after}", "\x01", text)
     return text

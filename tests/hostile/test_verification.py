@@ -66,3 +66,18 @@ def test_a_long_report_is_checked():
     """Twenty times as much as KR writes is still compared."""
     found = verify("## Source Attribution\n" + "- x\n" * 500, _evidence(citations=500, summary=100))
     assert len(found) > 500
+
+
+@pytest.mark.parametrize("of", ["title", "symbol"])
+def test_a_long_name_that_many_sentences_cite_is_compared_in_seconds(of):
+    """The title or symbol of a passage, of 100 kB, is compared with 400 sentences, or refused, in seconds."""
+    sentences = [
+        {"text": f"Connect {n} [1]", "citations": [1], "slots": ["Connect"], "written": False}
+        for n in range(400)
+    ]
+    evidence = _evidence() | {"details": sentences}
+    holder = evidence["passages"][_SHA256] if of == "title" else evidence["citations"][0]
+    holder[of] = "*a.b " * 20_000
+    started = time.process_time()
+    assert verify("# lib", evidence)
+    assert time.process_time() - started < 2
