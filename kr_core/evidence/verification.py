@@ -120,7 +120,9 @@ def _work(report: str, evidence: Mapping[str, Any]) -> int:
     cited: dict[int, int] = {}
     work = 0
     for citation in citations:
-        length = lengths.get(citation["sha256"], 0) + len(citation["quote"]) + len(citation.get("symbol") or "")
+        length = (
+            lengths.get(citation["sha256"], 0) + len(citation["quote"]) + len(citation.get("symbol") or "")
+        )
         cited[int(citation["n"])] = length
         work += length
     for claim in claims:
