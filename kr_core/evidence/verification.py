@@ -184,7 +184,7 @@ class _Cited(NamedTuple):
 
     text: str
     labels: tuple[str, ...]
-    """Its title, in each form in which a sentence may begin with it."""
+    """The forms of its title with which a sentence may begin."""
     symbol: str
     quote: str
 

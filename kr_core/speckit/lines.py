@@ -15,7 +15,7 @@ __all__ = ["FileLine", "closed_end", "headings", "key", "lines_of", "plain", "se
 _TOLD = 900
 """Characters of a question that tell it from others; what is written of a longer one is cut off."""
 _LONGEST_TITLE = 500
-"""KR keeps this many characters of a heading: each question under it quotes it."""
+"""Characters of a heading that each question under it quotes."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _HEADING = re.compile(

@@ -26,7 +26,7 @@ _BREAK = re.compile(r"\n(?=[ \t\r]*+\n)")
 """The end of a paragraph."""
 _LONGEST_CODE = 2_000
 _BARE = re.compile(r"\[?\bNEEDS CLARIFICATION\b(?!\s*[:–—-][^\]]{0,2000}\])\]?", re.IGNORECASE)
-"""A mark without a question; the end of a question is not looked for through all of a long line, from each mark."""
+"""A mark without a question, which would end within 2,000 characters."""
 _IN_BRACKETS = re.compile(r"(?P<open>[\[({<])\s*NEEDS CLARIFICATION\s*[\])}>]", re.IGNORECASE)
 _WITH_QUESTION = re.compile(
     r"(?P<open>[\[({<])\s*NEEDS CLARIFICATION\s*(?:[:–—-][^\[\](){}<>\n]*+)?[\])}>]", re.IGNORECASE

@@ -44,7 +44,7 @@ def test_code_ends_in_its_paragraph():
 
 
 def test_a_long_heading_is_quoted_in_part():
-    """Each question under a heading of 100 kB quotes only its start: a thousand of them would have 100 MB."""
+    """Each of a thousand questions under a heading of 100 kB quotes the start of it."""
     marks = "\n".join(f"- [NEEDS CLARIFICATION: {number}?]" for number in range(1_000))
     asked = read(f"## {'a' * 100_000}\n{marks}\n").asked
     assert len(asked) == 1_000

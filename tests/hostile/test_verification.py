@@ -70,7 +70,7 @@ def test_a_long_report_is_checked():
 
 @pytest.mark.parametrize("of", ["title", "symbol"])
 def test_a_long_name_that_many_sentences_cite_is_compared_in_seconds(of):
-    """The title or symbol of a passage, of 100 kB, is compared with 400 sentences, or refused, in seconds."""
+    """KR compares the title or symbol of a passage, of 100 kB, with 400 sentences in seconds, or refuses it."""
     sentences = [
         {"text": f"Connect {n} [1]", "citations": [1], "slots": ["Connect"], "written": False}
         for n in range(400)

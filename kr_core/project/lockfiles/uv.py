@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles.pins import ProjectView
 
 _MOST_FORKS = 20
-"""Versions of one package that a dependency may mean; uv names one where it locks several, but for what is the same version."""
+"""Versions of one package that a dependency may mean; of several, uv names one."""
 _LOCAL = ("editable", "virtual", "directory", "workspace")
 
 

@@ -25,7 +25,7 @@ _RESOLUTION = re.compile(
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
 _BOUND = "::in "
 _OF_A_FOLDER = "0.0.0-use.local"
-"""The version of a folder is given as: a member of the workspace, or what `link:` and `portal:` lead to."""
+"""The version that yarn writes for a member of the workspace, and for what `link:` and `portal:` lead to."""
 _MAX_SETTINGS_LENGTH = 1_000_000
 
 
