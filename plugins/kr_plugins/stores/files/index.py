@@ -452,8 +452,8 @@ class Index:
 def _are_usual(keys: Sequence[tuple[str, str, str] | None]) -> bool:
     """Whether nothing is odd about the keys of rows, which is nearly always so and costs little to see for all at once."""
     known = [key for key in keys if key is not None]
-    paths = "\n".join(path for _, _, path in known)
-    are_single = len(known) == len(keys) == len({(name, framework) for name, framework, _ in known})
+    paths = "\n".join([key[2] for key in known])
+    are_single = len(known) == len(keys) == len({key[0] for key in known})
     return are_single and paths.count("\n") == len(known) - 1 and _USUAL_PATHS.fullmatch(paths) is not None
 
 
