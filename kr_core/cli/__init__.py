@@ -44,7 +44,9 @@ def main(argv: "list[str] | None" = None) -> int:
 
     from kr_core.cli.signals import Signals
 
-    gc.set_threshold(20_000, 20, 20)  # most that is made at the start stays, and would be looked at time and again
+    gc.set_threshold(
+        20_000, 20, 20
+    )  # most that is made at the start stays, and would be looked at time and again
     signals, code = Signals(), INTERRUPTED
     try:
         signals.handle()

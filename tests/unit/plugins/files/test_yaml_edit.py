@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from support.files_store import HEADER, REPORT, TODAY, WILD, entry, given_index, query
 
 from kr_core import yaml_text
+from kr_plugins.stores.files import yaml_edit
 from kr_plugins.stores.files.entries import KEYS, read
 from kr_plugins.stores.files.index import IndexRow, UnreadableIndexError, parse
 from kr_plugins.stores.files.index_edit import cut, edited, item_of, own_form, written
@@ -67,6 +68,22 @@ def _loaded(text):
         return yaml_text.load(text)
     except (yaml.YAMLError, ValueError):
         return None
+
+
+@given(st.lists(st.lists(_PLAIN, min_size=len(KEYS), max_size=len(KEYS)), min_size=1, max_size=4))
+@example([["a-b", "vue", "1.2", "a - b", "x", "a.md", "'2026-01-02'", "'2026-01-02'", "fresh"]] * 3)
+def test_what_is_told_of_all_items_at_once_is_what_each_says(items):
+    """However long the pieces are that the text is looked through in, it is cut at the items, and the usual form is KR's own."""
+    texts = ["- " + "  ".join(
+        f"tags:\n  - {value}\n" if key == "tags" else f"{key}: {value}\n" for key, value in zip(KEYS, values, strict=True)
+    ) for values in items]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml_edit, "_PIECE", 1)
+        pieces = cut("entries:\n" + "".join(texts), "entries", TODAY.isoformat())
+    assert pieces is not None
+    assert pieces.items == texts
+    for text, form in zip(texts, pieces.forms, strict=True):
+        assert form in (None, own_form(text, TODAY.isoformat()))
 
 
 @given(st.lists(_PLAIN, min_size=len(KEYS), max_size=len(KEYS)))
