@@ -236,7 +236,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             StorageError: the journal cannot be written.
         """
         answer = await self.pipeline.aresearch(question, **options)
-        if not is_doubtful(self.pipeline.config, answer.result):
+        if not await shielded(lambda: is_doubtful(self.pipeline, answer.result)):
             return answer
         request = await shielded(lambda: self.pipeline.request(question, **options))
         return await reviewed(self.pipeline, request, answer)

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             request = _request(pipeline, options, raw)
             with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the answer stands alone
                 answer = pipeline.research(request)
-                doubtful = is_doubtful(pipeline.config, answer.result)
+                doubtful = is_doubtful(pipeline, answer.result)
                 if doubtful:
                     from kr_core.aio import run as run_loop
 
@@ -66,7 +66,9 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             progress.clear()
             sys.stdout.write(_shown(pipeline, options, request, answer))
             sys.stdout.flush()
-            if not (doubtful or unkept):  # what became of its case is told each time
+            if not (
+                doubtful or unkept or _is_judged_anew(pipeline)
+            ):  # what became of its case is told each time
                 _remember(pipeline, options, arguments, request=request, answer=answer)
             notes = (
                 unkept
@@ -80,6 +82,12 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             verbose=options.verbose,
         )
     return exit_code(answer.result)
+
+
+def _is_judged_anew(pipeline: Pipeline) -> bool:
+    """Whether the next verdict may make the same answer doubtful."""
+    settings = pipeline.config.settings
+    return settings.calibration == "calibrated" and settings.knowledge_research.escalate_below is not None
 
 
 @contextlib.contextmanager

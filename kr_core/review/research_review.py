@@ -23,11 +23,12 @@ from kr_core.model.questions import Answer, Question
 from kr_core.model.routing import HUMAN, Route
 from kr_core.research.decision_origin import NOT_RECORDED, is_recorded
 from kr_core.research.single_flight import turn
-from kr_core.review import is_unproven, score_of
+from kr_core.review import is_unproven, score_of, worth_of
 
 if TYPE_CHECKING:
     from kr_core.escalation.case import Case
     from kr_core.model import ResearchQuery, Results
+    from kr_core.model.questions import Calibration
     from kr_core.research import CompletedResearch, Pipeline
     from kr_core.research.requests import InvalidRequest
 
@@ -116,8 +117,9 @@ class ResearchReview:
             exchange = dispatcher.begin(question, route=route)
         except ConfigError as error:
             return [f"no human was asked: {error}"]
-        answer = _answer(question, results)
-        verdict = decide(score_of(results), threshold, always_escalate=False)
+        worth, known = await shielded(lambda: worth_of(self._pipeline, score_of(results)))
+        answer = _answer(question, results, worth, known)
+        verdict = decide(worth, threshold, always_escalate=False)
         if verdict.accepted and is_unproven(results):
             verdict = verdict.model_copy(update={"accepted": False, "reason": NOT_RECORDED})
         if answer is not None:
@@ -171,7 +173,7 @@ def _content(results: Results) -> str:
     return results.summary.removeprefix(STALE_MARK).strip()
 
 
-def _answer(question: Question, results: Results) -> Answer | None:
+def _answer(question: Question, results: Results, worth: int, known: Calibration | None) -> Answer | None:
     """The answer of research as a human gets it; None where nothing was found."""
     content = transitions.clean_text(_content(results))
     if not content:
@@ -180,7 +182,9 @@ def _answer(question: Question, results: Results) -> Answer | None:
     return Answer(
         question_id=question.id,
         content=content,
-        confidence=score_of(results),
+        confidence=worth,
+        raw_confidence=score_of(results),
+        calibration=known,
         uncertainty_reasons=results.reasons,
         agent=_AGENT if written is None else written.agent,
         model="" if written is None else written.model,

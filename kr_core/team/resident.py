@@ -151,7 +151,7 @@ class Resident:
         self, query: TeamQuery, request: ResearchRequest, looked: TeamLookup
     ) -> dict[str, Any] | None:
         answer = self._pipeline.recall(request)
-        if answer is not None and not is_doubtful(self._pipeline.config, answer.result):
+        if answer is not None and not is_doubtful(self._pipeline, answer.result):
             looked.hits += 1
             looked.calls_left[request.story_key] = answer.result.results.budget_remaining
             return told(query, answer.result)

@@ -9,7 +9,7 @@ from support.boards import Board
 from support.mcp_door import Lines, environment, tool
 from support.projects import QUESTION, Given, found
 
-from kr_core import EVENTS, Finding, HumanResponse, KnowledgeRouterService, Outcome, StorageError
+from kr_core import EVENTS, Event, Finding, HumanResponse, KnowledgeRouterService, Outcome, StorageError
 from kr_core.aio import run
 from kr_core.evidence.verification import verify
 from kr_core.research.rejection import reject
@@ -100,6 +100,55 @@ def test_a_doubtful_answer_comes_at_once_and_a_human_is_asked(desk):
     assert "below 50" in request.reason
     assert desk.board.shown == {"E1": [1]}
     assert "parcel 1.4.0" in request.question.context
+
+
+def judged_before(bench, score, right):
+    """People judged answers of research with this score: as many as there are in `right`."""
+    with KnowledgeRouterService(bench.pipeline({"blog": Given(WEAK)})) as service:
+        for number, fact in enumerate(right):
+            run = f"run{number}"
+            drawn = {"audit_probability": 1.0, "audited": True, "score": score, "topic": "parcel"}
+            service.pipeline.journal.append([
+                Event("run.finished", run, {"status": "success", "entry": None, "confidence": "high", **drawn}),
+                Event("answer.checked", run, {"verdict": "right" if fact else "wrong"}),
+            ]).result()  # fmt: skip
+
+
+@pytest.mark.req("A8", "Q14")
+@pytest.mark.parametrize(
+    ("setting", "below", "asked"), [("calibrated", 50, True), ("shadow", 50, False), ("calibrated", 5, False)]
+)
+def test_what_people_said_of_answers_lowers_what_the_score_counts(bench, setting, below, asked):
+    """Where `calibration: calibrated` says so, a score that came true seldom is below the threshold; the case has both."""
+    bench.configure("logs: []\n")
+    judged_before(bench, 95, [number % 5 == 0 for number in range(60)])
+    bench.configure(f"knowledge_research: {{escalate_below: {below}}}\nlogs: []\ncalibration: {setting}\n")
+    pipeline = bench.pipeline({"blog": Given(found())}, escalations={"board": Board()})
+    with KnowledgeRouterService(pipeline) as service:
+        result = service.research(QUESTION, **OPTIONS).result
+        assert result.results.score > below
+        assert [one for one in result.results.degradation_notes if "asked a human" in one] == (
+            ["asked a human: E1"] * asked
+        )
+        if asked:
+            request = service.cases.get("E1").request
+            assert request.answer.raw_confidence == result.results.score
+            assert request.answer.confidence == request.answer.calibration.calibrated < below
+            assert f"confidence {request.answer.confidence} is below {below}" in request.reason
+
+
+@pytest.mark.req("A8", "Q14")
+def test_what_people_said_of_answers_never_lets_one_pass(bench):
+    """A score that is worth more than it says is below the threshold all the same."""
+    bench.configure("logs: []\n")
+    judged_before(bench, 40, [True] * 60)
+    bench.configure("knowledge_research: {escalate_below: 50}\nlogs: []\ncalibration: calibrated\n")
+    with KnowledgeRouterService(
+        bench.pipeline({"blog": Given(WEAK)}, escalations={"board": Board()})
+    ) as service:
+        result = service.research(QUESTION, **OPTIONS).result
+        assert result.results.score < 50
+        assert "asked a human: E1" in result.results.degradation_notes
 
 
 def test_an_answer_that_is_sure_enough_goes_to_no_human(desk):

@@ -113,7 +113,7 @@ def test_questions_that_build_on_others_are_asked_with_the_new_answers(tmp_path)
 
 def test_a_question_whose_ground_is_gone_is_not_asked_again(tmp_path):
     """What it builds on has no answer, neither then nor now: a note names it."""
-    from kr_core.retro.history import AskedQuestion
+    from kr_core.retro.logged_questions import AskedQuestion
 
     folder = tmp_path / "p"
     answered(folder, 1, 60)
