@@ -36,10 +36,12 @@ _TWO_SUBJECTS = (330, 330, 200)
 _OWN = 400
 """Characters of a paragraph that only one side of a difference has."""
 _NOT_FOUND = (200, 200)
-_IN_DOUBT = (400, 260, 200, 150)
-"""Characters of each block: the passages of the second to the fourth place often hold the fact."""
+_IN_DOUBT = (260, 200, 150, 150, 150, 150)
+"""Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
+_ALSO_TAKES = 360
+"""Characters of the names of parameters that the head of a callable leaves out."""
 _BESIDE = 200
 """Characters of a passage beside the first one."""
 _ADDS = 0.1
@@ -166,8 +168,10 @@ class _Composer:
         """The closest passages as they are: nothing of them reads as the answer."""
         parts = self.in_order()
         first, *others = parts
+        sure = first.passage.pinned or first.passage.coverage >= COVERED
         summary = [*self.notices, *self.alike(first), *self.blocks([first], _IN_DOUBT[:1])]
-        summary += self.telling(first, _NEAR_UNSURE)
+        told = self.telling(first, _NEAR_UNSURE)
+        summary += told or self.also_takes(first)
         code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
@@ -178,7 +182,9 @@ class _Composer:
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block else 0]
         example = self.example(first, first.support)
-        return self.drafted(summary, example, code_after, details(parts, self.citer), ())
+        return self.drafted(
+            summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
+        )
 
     def alike(self, part: Part) -> list[Claim]:
         """All names that are formed like that of the first passage, where the question asks which there are."""
@@ -203,6 +209,27 @@ class _Composer:
         known = [*self.parts, *of_class]
         shown = [one for one in known if one.passage.symbol in names and not one.passage.parameter]
         return self.blocks(shown, _MEMBERS)
+
+    def first_line(self, part: Part) -> str:
+        """The first line of what a passage quotes."""
+        return (part.passage.signature or part.passage.text).split("\n")[0]
+
+    def also_takes(self, part: Part) -> list[Claim]:
+        """The names of the parameters that the head of a callable leaves out: one of them may be the answer of a how-to."""
+        passage = part.passage
+        old = _deprecated_parameters(part)
+        head = head_of(passage, self.asked, without=old)
+        if self.asked.parsed.kind != "how_to" or head is None or passage.parameter:
+            return []
+        told = set(re.findall(r"\w+", head.text))
+        told |= {name for name, _default in passage.parameters if f"{passage.symbol}({name})" in self.shown}
+        names = [name for name, _default in passage.parameters if name.lstrip("*") not in told | old]
+        while names and sum(len(name) + 4 for name in names) > _ALSO_TAKES:
+            names.pop()
+        listed = ", ".join(f"`{name.lstrip('*')}`" for name in names if not name.startswith("*"))
+        slots = [passage.symbol or "", *(name for name in names if not name.startswith("*"))]
+        text = f"`{passage.symbol}` also takes {listed}."
+        return self.claim(part, text, slots, [self.first_line(part)]) if listed else []
 
     def only_replacements(self, first: Part, others: Sequence[Part]) -> Sequence[Part]:
         """The passages beside a deprecated thing whose replacement is asked for: only what its deprecation names."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.files_store import HEADER, REPORT, TODAY, WILD, entry, given_index, query
 
 from kr_core import yaml_text
-from kr_plugins.stores.files import yaml_edit
+from kr_plugins.stores.files import index_edit
 from kr_plugins.stores.files.entries import KEYS, read
 from kr_plugins.stores.files.index import IndexRow, UnreadableIndexError, parse
 from kr_plugins.stores.files.index_edit import cut, edited, item_of, own_form, written
@@ -78,7 +78,7 @@ def test_what_is_told_of_all_items_at_once_is_what_each_says(items):
         f"tags:\n  - {value}\n" if key == "tags" else f"{key}: {value}\n" for key, value in zip(KEYS, values, strict=True)
     ) for values in items]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml_edit, "_PIECE", 1)
+        patch.setattr(index_edit, "_PIECE", 1)
         pieces = cut("entries:\n" + "".join(texts), "entries", TODAY.isoformat())
     assert pieces is not None
     assert pieces.items == texts
