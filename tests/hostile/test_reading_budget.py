@@ -112,15 +112,25 @@ def ask(folder: Path, question: str, framework: str, budget: partial[ReadingBudg
 @pytest.mark.req("R9")
 def test_a_module_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
     """The answer comes from the other modules and says which one is left out, also when the index is there already."""
-    site = make_environment(tmp_path)
-    install(site, "box", "1.0", {"box/__init__.py": _DEF, "box/slow.py": _SLOW, "box/z.py": _DEF})
+    for seconds in (
+        1.6,
+        2.4,
+        3.2,
+    ):  # on a busy machine the parser alone, which nothing stops, may take the first
+        folder = tmp_path / str(seconds)
+        site = make_environment(folder)
+        install(site, "box", "1.0", {"box/__init__.py": _DEF, "box/slow.py": _SLOW, "box/z.py": _DEF})
+        budget = partial(ReadingBudget, seconds=seconds, seconds_per_byte=0.0)
+        found = ask(folder, "How do I run the box at a speed?", "box", budget)
+        if found.outcome is Outcome.ok:
+            break
     for _time in range(2):
-        found = ask(tmp_path, "How do I run the box at a speed?", "box", _SMALLER)
         assert found.outcome is Outcome.ok
         assert found.passages[0].symbol == "box.run"
         (note,) = found.notes  # on a busy machine the file behind it may be left out too
         assert note.startswith("box: left out box/slow.py")
         assert note.endswith(": takes more processor time than reading a package may; read it yourself")
+        found = ask(folder, "How do I run the box at a speed?", "box", budget)
 
 
 @pytest.mark.req("R9")
