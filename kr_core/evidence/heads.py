@@ -64,11 +64,8 @@ def default_of(passage: Passage, default: str | None) -> str | None:
         return None
     wrapped = _WRAPPED.fullmatch(default)
     value = wrapped[1] if wrapped else default
-    return (
-        None
-        if _PRIVATE.search(value) or _UNSET.match(value) or not holds(passage.text, value)
-        else folded(value)
-    )
+    is_shown = not _PRIVATE.search(value) and not marks_nothing(value) and holds(passage.text, value)
+    return folded(value) if is_shown else None
 
 
 def marks_nothing(default: str) -> bool:

@@ -346,7 +346,7 @@ class _Resolver:
     def _longest_name(self, words: Sequence[str], takers: Container[str]) -> tuple[int, NameEntry | None]:
         """The parameter that the first of some words spell together, as many of them as possible, and how many these are."""
         for length in range(len(words), 0, -1):
-            name = "_".join(words[:length]) if length == 1 else "_".join(words[:length]).lower()
+            name = "_".join(words[:length]).lower() if length > 1 else words[0]
             if length == 1 and (
                 name in self.spelled
                 or name in STOP_WORDS
