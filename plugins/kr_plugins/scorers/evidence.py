@@ -202,7 +202,7 @@ def _limit(
         asked = parse_question(query.question)
         told += _of_first(shown[0], asked.kind)
         told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft)]
-        told += _of_other(asked, shown)
+        told += _of_other(query, asked, shown)
         told += _lacks(query, asked, shown[0], draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
@@ -304,7 +304,9 @@ def _says_all(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft
     return _telling(query, asked) <= _names_of(first) | said
 
 
-def _of_other(asked: ParsedQuestion, shown: Sequence[Passage]) -> Iterator[tuple[int, str]]:
+def _of_other(
+    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage]
+) -> Iterator[tuple[int, str]]:
     """A parameter of something else, where a question for a default names what takes it: "the default of start in range"."""
     first = shown[0]
     taken = _TAKER.findall(asked.asking) if asked.kind == "default" and first.parameter else []
@@ -312,8 +314,18 @@ def _of_other(asked: ParsedQuestion, shown: Sequence[Passage]) -> Iterator[tuple
     own = {part for name in (first.symbol or "", *first.also, *first.aliases) for part in name.split(".")}
     if named and not own & set(named) and any(_last(one) in named for one in shown[1:] if not one.parameter):
         yield MEDIUM - 1, f"the question asks about {named[0]}, and this is a parameter of {first.symbol}"
+    if asked.kind == "default" and first.parameter and _is_place(query, asked, first.parameter):
+        yield MEDIUM - 1, f"the question asks for a default in {first.parameter}, and not for its own"
     yield from _of_other_class(asked, first)
     yield from _of_other_method(asked, shown, own)
+
+
+def _is_place(query: ResearchQuery, asked: ParsedQuestion, parameter: str) -> bool:
+    """Whether a question names a parameter only as the place of what it asks for: "the default max retries in Config"."""
+    found = re.search(rf"\bdefaults?\b(.{{1,80}}?)\bin (?:\w+ )?{re.escape(parameter)}\b", asked.asking)
+    library = {stem(word) for word in words(query.framework)}
+    subject = {stem(word) for word in content_words(found[1])} - library - _OF_KIND if found else set()
+    return bool(subject) and subject.isdisjoint(_stems_of(parameter))
 
 
 def _of_other_method(

@@ -172,6 +172,14 @@ def match(text: str, *, pattern: str = "", check: bool = False) -> None:
     """
 
 
+def stow(goods: str, Hold: object = None) -> None:
+    """Stow goods.
+
+    Args:
+        Hold: The hold in which they lie.
+    """
+
+
 undefined = object()
 """Only marks that nothing was given."""
 _WIDTH = 30
@@ -308,6 +316,12 @@ def test_a_default_that_only_marks_that_nothing_was_given_is_no_value(ask):
     text, level = ask("What is the default grace of crate.moor?")
     assert "undefined" not in text
     assert level == "low"
+
+
+@pytest.mark.req("A8")
+def test_a_parameter_that_is_only_the_place_of_what_is_asked_is_not_the_answer(ask):
+    assert ask("What is the default max decks in crate Hold?")[1] == "low"
+    assert ask("What is the default of Hold in crate.stow?")[1] != "low"
 
 
 @pytest.mark.req("A2")
