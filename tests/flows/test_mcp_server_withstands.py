@@ -344,6 +344,7 @@ def test_http_answers_no_page_of_a_stranger_and_no_nonsense(project_folder, env)
         status, body = post(url, asked, mcp_method="tools/call", mcp_name="research")
         assert status == 200
         told = json.loads(body.rpartition(b"data: ")[2])  # a stream, if it took long
+        assert not told["result"].get("isError"), told["result"]["content"]
         return told["id"], told["result"]["structuredContent"]["results"]["report_path"]
 
     with over_http(project_folder, env) as url:
