@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence import yes_or_no
 from kr_core.evidence.citations import folded, holds, plain
-from kr_core.evidence.heads import default_of
+from kr_core.evidence.heads import default_of, read_in
 from kr_core.evidence.quoted_lists import items_below
 from kr_core.evidence.raised_errors import raised_by
 from kr_core.evidence.sentences import value_of
@@ -266,7 +266,7 @@ def _parameters(asked: AskedWords, known: Sequence[Passage]) -> list[_Parameter]
 def _option(asked: AskedWords, passage: Passage, place: int) -> _Parameter | None:
     """An option that has a passage of its own, if the question names it, or its plural and it comes first."""
     last = (passage.symbol or "").rpartition(".")[2]
-    if passage.what != "attribute" or passage.parameter:
+    if passage.what not in {"attribute", "constant", "setting"} or passage.parameter:
         return None
     is_asked = _is_asked(asked, last) or (place == 0 and asked.names(f"{last}s"))
     return _Parameter(last, passage.default, "", passage) if is_asked else None
@@ -486,6 +486,9 @@ def _held_by(one: _Parameter, first: Passage) -> tuple[str, list[str]]:
         return handed, [one.name, one.symbol]
     if one.symbol:
         return f"`{one.name}` in `{one.symbol}`", [one.name, one.symbol]
+    where = read_in(one.passage)
+    if where:
+        return f"`{one.name}` in `{where}`", [one.name, where]
     return f"`{one.passage.symbol}`", [one.passage.symbol or one.name]
 
 

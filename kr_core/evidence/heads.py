@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.citations import folded, holds, plain
+from kr_core.evidence.citations import folded, holds, plain, slot_stands
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -23,7 +23,7 @@ _FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
 _PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
 _UNSET = re.compile(
-    r"(?:\w+\.)*(?:no_?default|unset|missing|not_?given|undefined|not_?set|unspecified|omit(?:ted)?|sentinel)(?:_type)?$",
+    r"(?:\w+\.)*(?:no_?default|_?no_?value|unset|missing|not_?given|undefined|not_?set|unspecified|omit(?:ted)?|sentinel)(?:_type)?$",
     re.IGNORECASE,
 )
 """Constants that only mark that nothing was given."""
@@ -53,6 +53,8 @@ def head_of(
         return None
     if passage.parameter:
         return _of_parameter(passage, passage.symbol, passage.parameter)
+    if passage.what in {"constant", "setting"}:
+        return _of_value(passage, passage.symbol)
     if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
         return Head(f"`{passage.symbol}`", (passage.symbol,))
     return _of_callable(passage, asked, _WIDTH if first else _WIDTH_BESIDE, without)
@@ -71,6 +73,27 @@ def default_of(passage: Passage, default: str | None) -> str | None:
 def marks_nothing(default: str) -> bool:
     """Whether a default is a constant that only marks that nothing was given."""
     return _UNSET.match(default) is not None
+
+
+def read_in(passage: Passage) -> str:
+    """The function or constant whose code holds a setting, by its last name; empty where the passage does not show it."""
+    where = passage.title.partition(f"{passage.symbol} in ")[2] if passage.what == "setting" else ""
+    last = where.rpartition(".")[2]
+    return last if last and slot_stands(last, [passage.text]) else ""
+
+
+def _of_value(passage: Passage, symbol: str) -> Head:
+    """A constant or setting, the code that reads it, and its value."""
+    text, slots = f"`{symbol}`", [symbol]
+    where = read_in(passage)
+    if where:
+        text += f" in `{where}`"
+        slots.append(where)
+    value = default_of(passage, passage.default)
+    if value is not None:
+        text += f" ({'value' if passage.what == 'constant' else 'default'} `{value}`)"
+        slots.append(value)
+    return Head(text, tuple(slots))
 
 
 def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:

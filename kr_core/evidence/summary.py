@@ -193,9 +193,11 @@ class _Composer:
         if not names:
             return []
         told = [name.removeprefix(f"{part.passage.symbol}.") for name in names]
+        is_setting = part.passage.what == "setting"
         numbers = [self.citer.cite(part.source, one, one.text) for one in found]
         listed = ", ".join(f"`{name}`" for name in told)
-        claim = self.citer.claim(f"Of this kind, by their names: {listed}.", numbers, told)
+        kind = "Read from the environment" if is_setting else "Of this kind, by their names"
+        claim = self.citer.claim(f"{kind}: {listed}.", numbers, told)
         return [claim] if claim else []
 
     def members(self, part: Part) -> list[Claim]:
@@ -600,7 +602,7 @@ class _Composer:
             others: further passages whose code may be shown; by default what explains it, and the next passages.
         """
         passage = part.passage
-        if passage.what == "message":  # where it is raised, and on what condition
+        if passage.what in {"message", "setting"}:  # where it is raised, and on what condition, or read
             raised = self.citer.code(part.source, passage, passage.code[0]) if passage.code else None
             return [raised] if raised else []
         if passage.deprecated and passage.replacement:

@@ -48,7 +48,7 @@ _LABEL = re.compile(r"^\*\*(Framework|Version|Research Date|Confidence|Score|Sou
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _CONNECTING = frozenset(
     "see also the default of in is which means type options deprecated replacement returns"
-    " also takes has of this kind by their names to hands on raises"
+    " also takes has of this kind by their names to hands on raises value from environment"
     " pass to set call await use read with related it accepts".split()
 )
 """The words that KR puts between slots; the last line is of reports that earlier versions wrote."""
@@ -277,9 +277,8 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         doubt = rf"KR is not sure of this; closest:|The documentation of {subject} {nothing_of}\."
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
-        unresolved = rf"`[^`\[\]]{{1,200}}` does not occur in {subject}(?:{near})?\."
-        lone = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}\."
-        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{lone}", said))
+        unresolved = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}(?:{near})?\."
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

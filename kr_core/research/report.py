@@ -134,7 +134,7 @@ def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -
     for one in list(names.values())[:_UNRESOLVED]:
         near = ", ".join(f"`{name}`" for name in one.nearest)
         nearest = f"; the nearest: {near}" if near else ""
-        sentences.append(f"`{one.name}` does not occur in {_subject(query, findings)}{nearest}.")
+        sentences.append(f"KR found nothing named `{one.name}` in {_subject(query, findings)}{nearest}.")
     return sentences
 
 

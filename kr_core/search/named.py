@@ -566,7 +566,7 @@ class _Resolver:
         return tuple(told[:_MOST_UNRESOLVED])
 
     def _absent(self, one: Identifier, owner: str, *, beside: bool) -> str:
-        """A name that clearly belongs to the library and does not occur, as it is told; empty for any other.
+        """A name that clearly belongs to the library and that no passage spells, as it is told; empty for any other.
 
         Args:
             one: the name.

@@ -28,8 +28,8 @@ class IndexedPassage(NamedTuple):
     replaces `text` in the search if `text` contains noise. `words` are further search words that do not occur in the
     passage. `prior` (0-1) says how likely users are to ask for it: public before private, documented before
     undocumented. `data` belongs to the source: JSON values that come back with the passage; `also` in it (other names)
-    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says) is
-    not searched; `PassageIndex.messages` returns it.
+    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says) or
+    `setting` (code that reads one) is not searched: `PassageIndex.messages` and `PassageIndex.settings` return them.
     """
 
     kind: str
@@ -78,6 +78,8 @@ _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 
 _MOST_NAMED = 2_000
 _MESSAGE = "message"
+_SETTING = "setting"
+_NOT_SEARCHED = frozenset({_MESSAGE, _SETTING})
 
 
 class Hit(NamedTuple):
@@ -215,6 +217,13 @@ class PassageIndex:
         )
         return [_passage(row) for row in rows]
 
+    def settings(self) -> list[IndexedPassage]:
+        """The settings that code reads; a search finds none of them, a name leads to its own."""
+        rows = self._connection.execute(
+            f"select {_COLUMNS} from passages where kind = ? order by id", (_SETTING,)
+        )
+        return [_passage(row) for row in rows]
+
     def parameters_of(self, symbol: str) -> list[Hit]:
         """The passages about the parameters of a symbol."""
         rows = self._connection.execute(
@@ -315,7 +324,7 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
                 json.dumps(passage.data, ensure_ascii=False),
             ),
         )
-        if passage.kind == _MESSAGE:
+        if passage.kind in _NOT_SEARCHED:
             continue
         size += 1
         connection.execute(

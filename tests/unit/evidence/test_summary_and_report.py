@@ -152,7 +152,7 @@ def test_a_yes_or_no_is_the_sentence_that_decides():
 def test_a_name_that_does_not_exist_is_said_first(nearest, end):
     question = "What does box.putt do?"
     draft = draft_of(query(question), found(PUT, unresolved=(UnresolvedName(name="putt", nearest=nearest),)))
-    assert draft.summary[0].text == f"`putt` does not occur in box 1.2.0{end}"
+    assert draft.summary[0].text == f"KR found nothing named `putt` in box 1.2.0{end}"
     assert problems(draft, question) == []
 
 
@@ -372,7 +372,7 @@ def test_a_weak_answer_begins_with_how_sure_kr_is_and_why(missing, coverage, sco
 @pytest.mark.req("A1", "A8")
 def test_a_name_that_does_not_exist_comes_before_the_doubt():
     texts = [one.text for one in doubted("What does box.putt do?", found(PUT, unresolved=(UnresolvedName(name="putt"),))).summary]  # fmt: skip
-    assert texts[:2] == ["`putt` does not occur in box 1.2.0.", UNSURE]
+    assert texts[:2] == ["KR found nothing named `putt` in box 1.2.0.", UNSURE]
 
 
 @pytest.mark.req("A8", "R17")

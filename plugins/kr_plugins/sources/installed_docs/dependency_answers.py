@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from kr_core.toolkit import COVERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from kr_core import Passage
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
@@ -39,7 +39,9 @@ def is_answered(own: IndexAnswer, *, hands_on: bool = False) -> bool:
         hands_on: whether it may document what it hands on only by name, as `express` does `express.static`: then
             what the question names is not enough.
     """
-    if not own.passages or (hands_on and (own.unresolved or any(map(_refers, own.passages)))):
+    if not own.passages or (hands_on and any(map(_refers, own.passages))):
+        return False
+    if own.unresolved and (hands_on or not own.passages[0].pinned):
         return False
     return (own.passages[0].pinned and not hands_on) or own.passages[0].coverage >= COVERED
 
@@ -58,16 +60,19 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
         framework: the name of the library.
     """
     pinned = _asked_about(own)
+    absent = frozenset(name.name for name in own.unresolved)
     told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
-    found = [each for answered in others for each in _telling(answered, told, best, framework)]
+    found = [each for answered in others for each in _telling(answered, told, best, framework, absent)]
     if not found:
         return own
-    found = sorted(found, key=lambda one: -one[0].coverage)[:_MOST]
+    found = sorted(found, key=lambda one: (not _is_setting(one[0], absent), -one[0].coverage))[:_MOST]
     used = [answered for _passage, answered in found]
     added = [passage for passage, _answered in found]
     said = "\n".join(f"{passage.title}\n{passage.text}" for passage in added)
-    kept = pinned or [one for one in own.passages[:1] if one.coverage >= _OWN_FIRST * added[0].coverage]
+    kept = pinned
+    if not pinned and not _is_setting(added[0], absent):
+        kept = [one for one in own.passages[:1] if one.coverage >= _OWN_FIRST * added[0].coverage]
     return own._replace(
         unresolved=tuple(name for name in own.unresolved if name.name not in said),
         passages=(*kept, *added, *(one for one in own.passages if one not in kept)),
@@ -83,9 +88,12 @@ def _asked_about(own: IndexAnswer) -> list[Passage]:
 
 
 def _telling(
-    answered: IndexAnswer, told: str, best: float, framework: str
+    answered: IndexAnswer, told: str, best: float, framework: str, absent: Container[str]
 ) -> Iterator[tuple[Passage, IndexAnswer]]:
-    """The passages of a dependency that say more than the library's best; of one that it refers to, all that answer."""
+    """The passages of a dependency that say more than the library's best; of one that it refers to, all that answer.
+
+    What the question names and the library does not have is there if the dependency has it.
+    """
     for passage in answered.passages[:_MOST_LOOKED_AT]:
         package = _name_of(passage)
         is_referred_to = _is_named(package, told)
@@ -95,8 +103,15 @@ def _telling(
                 "notes": (*passage.notes, f"from {package}, which {framework} uses"),
             }
         )
-        if weighted.coverage > (_LEAST if is_referred_to else max(best, _LEAST)):
+        if _is_setting(passage, absent) or weighted.coverage > (
+            _LEAST if is_referred_to else max(best, _LEAST)
+        ):
             yield weighted, answered
+
+
+def _is_setting(passage: Passage, absent: Container[str]) -> bool:
+    """Whether a passage is about a setting that the question names and the library does not have."""
+    return passage.pinned and passage.what == "setting" and passage.symbol in absent
 
 
 def _is_named(package: str, text: str) -> bool:

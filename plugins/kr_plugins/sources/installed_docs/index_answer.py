@@ -34,6 +34,7 @@ from kr_plugins.sources.installed_docs.cited_passages import (
 )
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
+from kr_plugins.sources.installed_docs.settings_answer import about_settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -137,6 +138,7 @@ def answer(
     answered = about_parameters(index, parsed, answered, names, origin, terms)
     answered = answered._replace(passages=answered.passages[:_SHOWN])
     answered = with_relatives(index, parsed, answered, terms, origin)
+    answered = about_settings(index, parsed, answered, terms, origin)
     answered = _by_asked_names(index, answered, named)
     return _with_messages(index, parsed, answered, names, origin)
 

@@ -29,6 +29,7 @@ from kr_plugins.sources.installed_docs.python.error_messages import message_pass
 from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES, Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
+from kr_plugins.sources.installed_docs.python.settings import setting_passages
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.text_sections import TextFile
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-READER_FORMAT = 40
+READER_FORMAT = 41
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -119,7 +120,11 @@ class Material:
                 texts += documents.texts
                 notes += documents.notes
         passages = make(modules, names, budget, texts, partial(bounded, notes=notes))
-        return [*passages, *budget.up_to("messages", message_passages(modules.values(), notes))], notes
+        more = [
+            *budget.up_to("messages", message_passages(modules.values(), notes)),
+            *budget.up_to("settings", setting_passages(modules.values(), passages, notes)),
+        ]
+        return [*passages, *more], notes
 
     def _named(self, modules: dict[str, Module], check: Callable[[], None]) -> PublicNames:
         """The public names of the modules, to which it adds those of dependencies that they hand on."""

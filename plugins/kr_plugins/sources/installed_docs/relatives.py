@@ -77,12 +77,12 @@ def _with_members(
             for share, one in ranked[:_SHOWN_MEMBERS]
             if share >= _SAYS_SOME and one.title not in told
         ]
-        names = _names(passage, [one for _share, one in ranked], origin)
+        names = names_beside(passage, [one for _share, one in ranked], origin)
         return answered._replace(support=(*answered.support, *shown, *names))
     return answered
 
 
-def _names(passage: Passage, found: Sequence[IndexedPassage], origin: Origin) -> list[Passage]:
+def names_beside(passage: Passage, found: Sequence[IndexedPassage], origin: Origin) -> list[Passage]:
     """The first lines of some definitions, those of each file as one passage."""
     by_file: dict[str, list[IndexedPassage]] = {}
     for one in found:
@@ -125,7 +125,7 @@ def _with_alike(
                 known = {one.title for one in alike}
                 alike += [one for one in _derived(index, passage.symbol) if one.title not in known]
             if len(alike) >= _FEW:
-                names = _names(answered.passages[0], alike[:_MOST_ALIKE], origin)
+                names = names_beside(answered.passages[0], alike[:_MOST_ALIKE], origin)
                 return answered._replace(support=(*answered.support, *names))
     return answered
 

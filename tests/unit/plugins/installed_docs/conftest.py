@@ -1,11 +1,21 @@
 """Small packages written as files, and what is made of them."""
 
+import asyncio
+import json
 import textwrap
+from datetime import date
 from pathlib import Path
 
 import pytest
+from support.source_context import SourceContext
 
+from kr_core.evidence.verification import verify
+from kr_core.model import Attribution, Report, ResearchQuery
 from kr_core.project.project import LocalProject
+from kr_core.research.report import draft_of, evidence_of, summary_text, told_with_doubt
+from kr_plugins.renderers.markdown import Markdown
+from kr_plugins.scorers.evidence import Evidence
+from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.package_index import python_files
 from kr_plugins.sources.installed_docs.python.parser import read_module
 from kr_plugins.sources.installed_docs.python.passages import make
@@ -99,3 +109,30 @@ def install(site):
 def project(tmp_path):
     """Opens the project in the temporary folder, without KR's own environment."""
     return lambda: LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+
+
+@pytest.fixture
+def ask_about(tmp_path, project):
+    """Asks about a package: the answer as a reader sees it, and its level."""
+
+    def asking(framework, question):
+        query = ResearchQuery(
+            framework=framework, framework_version="1.2.0", topic="t", tags=("t",), question=question
+        )
+        finding = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
+        found = [("installed_docs", finding)]
+        draft = draft_of(query, found)
+        score = Evidence().score(query, found, draft)
+        shown = told_with_doubt(query, found, draft, score)
+        report = Report(
+            query=query, research_date=date(2026, 1, 2), score=score, draft=shown,
+            sources=tuple(
+                Attribution(url=url, via="installed_docs", finding="verified via official docs")
+                for url in dict.fromkeys(one.url for one in shown.citations)
+            ),
+        )  # fmt: skip
+        evidence = json.loads(json.dumps(evidence_of(report, query, "r.md")))
+        assert verify(Markdown(()).render(report), evidence) == []
+        return summary_text(shown), score.level
+
+    return asking

@@ -1,18 +1,8 @@
 """Answers about parameters of a small package: each one asked for, its call, what explains it, and what is not said."""
 
-import asyncio
-import json
-from datetime import date
+from functools import partial
 
 import pytest
-from support.source_context import SourceContext
-
-from kr_core.evidence.verification import verify
-from kr_core.model import Attribution, Report, ResearchQuery
-from kr_core.research.report import draft_of, evidence_of, summary_text, told_with_doubt
-from kr_plugins.renderers.markdown import Markdown
-from kr_plugins.scorers.evidence import Evidence
-from kr_plugins.sources.installed_docs import InstalledDocs
 
 CRATE = '''\
 """Crates, and how they are shipped."""
@@ -226,31 +216,10 @@ def harbour(berth: str = "north", berth_size: int = 5, tide: str = "any", buoys:
 
 
 @pytest.fixture
-def ask(tmp_path, install, project):
+def ask(install, ask_about):
     """Asks about the package `crate`: the answer as a reader sees it, and its level."""
     install("crate", {"crate/__init__.py": CRATE})
-
-    def asking(question):
-        query = ResearchQuery(
-            framework="crate", framework_version="1.2.0", topic="t", tags=("t",), question=question
-        )
-        finding = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
-        found = [("installed_docs", finding)]
-        draft = draft_of(query, found)
-        score = Evidence().score(query, found, draft)
-        shown = told_with_doubt(query, found, draft, score)
-        report = Report(
-            query=query, research_date=date(2026, 1, 2), score=score, draft=shown,
-            sources=tuple(
-                Attribution(url=url, via="installed_docs", finding="verified via official docs")
-                for url in dict.fromkeys(one.url for one in shown.citations)
-            ),
-        )  # fmt: skip
-        evidence = json.loads(json.dumps(evidence_of(report, query, "r.md")))
-        assert verify(Markdown(()).render(report), evidence) == []
-        return summary_text(shown), score.level
-
-    return asking
+    return partial(ask_about, "crate")
 
 
 @pytest.mark.req("A2", "A3")

@@ -1,17 +1,12 @@
 """Answers that show what stands beside a passage: members, names formed alike, what takes a parameter that is handed on."""
 
 import asyncio
-import json
-from datetime import date
+from functools import partial
 
 import pytest
 from support.source_context import SourceContext
 
-from kr_core.evidence.verification import verify
-from kr_core.model import Attribution, Report, ResearchQuery
-from kr_core.research.report import draft_of, evidence_of, summary_text, told_with_doubt
-from kr_plugins.renderers.markdown import Markdown
-from kr_plugins.scorers.evidence import Evidence
+from kr_core.model import ResearchQuery
 from kr_plugins.sources.installed_docs import InstalledDocs
 
 DOCK = '''\
@@ -192,31 +187,10 @@ class Slip:
 
 
 @pytest.fixture
-def ask(tmp_path, install, project):
+def ask(install, ask_about):
     """Asks about the package `dock`: the answer as a reader sees it, and its level."""
     install("dock", {"dock/__init__.py": DOCK, "dock/sessions.py": SESSIONS, "dock/v1/__init__.py": LEGACY})
-
-    def asking(question):
-        query = ResearchQuery(
-            framework="dock", framework_version="1.2.0", topic="t", tags=("t",), question=question
-        )
-        finding = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
-        found = [("installed_docs", finding)]
-        draft = draft_of(query, found)
-        score = Evidence().score(query, found, draft)
-        shown = told_with_doubt(query, found, draft, score)
-        report = Report(
-            query=query, research_date=date(2026, 1, 2), score=score, draft=shown,
-            sources=tuple(
-                Attribution(url=url, via="installed_docs", finding="verified via official docs")
-                for url in dict.fromkeys(one.url for one in shown.citations)
-            ),
-        )  # fmt: skip
-        evidence = json.loads(json.dumps(evidence_of(report, query, "r.md")))
-        assert verify(Markdown(()).render(report), evidence) == []
-        return summary_text(shown), score.level
-
-    return asking
+    return partial(ask_about, "dock")
 
 
 @pytest.mark.req("A2", "A3")

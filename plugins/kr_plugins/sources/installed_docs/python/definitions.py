@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
     from kr_plugins.sources.installed_docs.python.error_messages import Message
     from kr_plugins.sources.installed_docs.python.none_defaults import NoneDefault
+    from kr_plugins.sources.installed_docs.python.settings import Setting
 
+_SHORT_VALUE = 80
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 
 
@@ -75,6 +77,12 @@ class Definition:
         """The last part of the name."""
         return self.qualname.rpartition(".")[2]
 
+    @property
+    def short_value(self) -> str | None:
+        """What is assigned, if it fits into a sentence."""
+        value = self.value or ""
+        return value if 0 < len(value) <= _SHORT_VALUE and "\n" not in value else None
+
 
 @dataclass(slots=True)
 class Module:
@@ -98,3 +106,5 @@ class Module:
     """What it documents of other modules, which are compiled."""
     messages: list[Message] = field(default_factory=list)
     """What its errors and warnings say."""
+    settings: list[Setting] = field(default_factory=list)
+    """The settings that its code reads."""

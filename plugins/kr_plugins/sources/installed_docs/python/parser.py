@@ -26,6 +26,7 @@ from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
+from kr_plugins.sources.installed_docs.python.settings import settings_of
 from kr_plugins.sources.installed_docs.python.source_text import SourceText, is_slow_to_parse, with_defaults
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ class _ModuleReader:
         self.module.doc, self.module.doc_line = self.docstring(tree)
         self.statements(tree.body, "")
         self.module.messages = messages_of(tree, self.text.lines)
+        self.module.settings = settings_of(tree, self.text)
         self.module.added = list(added_docs(tree, self.module.path))
 
     # -- structure --
@@ -312,6 +314,8 @@ class _ModuleReader:
             doc, doc_line = self.text.parsed(following.value)
         if doc is None:
             doc, doc_line = self.text.comment_beside(node) or self.text.comment_above(node.lineno)
+            if doc is None and all(name.isupper() for name in names):
+                doc, doc_line = self.text.remark_above(node.lineno, node.col_offset)
         source = self.text.segment(node)
         if len(source) > _CONSTANT_LIMIT:
             if doc is None:

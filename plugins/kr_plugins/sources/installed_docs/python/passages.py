@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.toolkit import IndexedPassage
+from kr_core.toolkit import IndexedPassage, marks_nothing
 from kr_plugins.sources.installed_docs.code_blocks import code_blocks
 from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
@@ -49,8 +49,6 @@ _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
 _MAX_CONTEXT = 500
 """Characters of what a class, a module or a function says first, by which its members are found too."""
-_UNSET = re.compile(r"(?:\w+\.)*(?:no_default|_NoValue|UNSET|MISSING|NOT_GIVEN)$")
-"""Constants that only mark that nothing was given: the default that the documentation tells counts."""
 _MOST_HANDED = 4
 """Callables, each of which passes a parameter on to the next."""
 _MOST_FORWARDED = 100
@@ -237,6 +235,7 @@ class _Maker:
                     if parameter.source
                 ],
                 "returns": definition.returns,
+                "default": definition.short_value if definition.kind == "constant" else None,
                 **self.keywords(definition),
                 "aliases": list(naming.also),
                 "public": naming.public,
@@ -356,7 +355,13 @@ class _Maker:
             symbol=naming.name,
             name=shown_name(naming.name),
             prior=0.5 if naming.public else 0.3,
-            data={"lines": [[0, definition.line]], "what": definition.kind, "public": naming.public, **said},
+            data={
+                "lines": [[0, definition.line]],
+                "what": definition.kind,
+                "public": naming.public,
+                "default": definition.short_value,
+                **said,
+            },
         )
 
     # -- parameters --
@@ -589,7 +594,7 @@ def _declared(parameter: Parameter | None, doc: _ParameterDoc) -> dict[str, Any]
     return {
         "annotation": parameter.annotation or doc.type_text or None,
         "default": doc.default or parameter.default
-        if parameter.default in {None, "..."} or (doc.default and _UNSET.match(parameter.default))
+        if parameter.default in {None, "..."} or (doc.default and marks_nothing(parameter.default))
         else parameter.default,
         "needed": parameter.required or bool(parameter.star),
         "star": parameter.star,

@@ -19,6 +19,12 @@ _MARK_BYTES = 1000
 _BEGINNING = bytes(byte for byte in range(256) if byte & 0xC0 != 0x80)
 """The bytes by which a character begins in UTF-8."""
 _BESIDE = re.compile(r"\s*+#:")
+_REMARK = re.compile(r"\s*+#(?![:!])(?!\s*+(?:type:|noqa|pragma|pylint|mypy|fmt:|TODO|FIXME|XXX|[-=#*~]{3}))")
+_MOST_REMARKED = 12
+"""Lines of a comment above a constant."""
+_FEW_WORDS = 5
+_SENTENCE = re.compile(r"[A-Z`\"'][^=]*$")
+"""A remark in words; a statement that is commented out assigns."""
 _FEW_FIELDS = 2_000
 _MOST_COMPARED = 2_000_000_000
 """Characters that Python before 3.12 compares to find the fields of a file's f-strings; a second or so."""
@@ -146,6 +152,23 @@ class SourceText:
             return None, 0
         comment = [text.lstrip()[2:].strip() for text in self.lines[first : line - 1]]
         return docstrings.parse(comment), first + 1
+
+    def remark_above(self, line: int, column: int) -> tuple[docstrings.Docstring | None, int]:
+        """A plain comment right above a statement; None for one of a few words, which may be a heading, or code left out."""
+        first = line - 1
+        while line - first <= _MOST_REMARKED and first > 0 and _REMARK.match(self.lines[first - 1]):
+            first -= 1
+        remark = [text.strip().lstrip("#").strip() for text in self.lines[first : line - 1]]
+        said = " ".join(remark)
+        is_aligned = all(len(text) - len(text.lstrip()) == column for text in self.lines[first : line - 1])
+        if (
+            line - first > _MOST_REMARKED
+            or not is_aligned
+            or said.count(" ") < _FEW_WORDS
+            or not _SENTENCE.match(said)
+        ):
+            return None, 0
+        return docstrings.parse(remark), first + 1
 
 
 def _characters(raw: bytes) -> int:

@@ -1,0 +1,105 @@
+"""What an answer says of settings: the environment variables that a library reads, and the default that its code gives an option."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.toolkit import marks_nothing, split_identifier, stem, words
+from kr_plugins.sources.installed_docs.cited_passages import passage_of
+from kr_plugins.sources.installed_docs.relatives import names_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core import Passage
+    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Term
+    from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
+
+_ASKS = re.compile(r"\benv(?:ironment)?[ -]?var(?:iable)?s?\b", re.IGNORECASE)
+_ABOUT = frozenset(
+    map(stem, ("environment", "variable", "variables", "env", "var", "vars", "set", "read", "control"))
+)
+"""Words that say that an environment variable is asked for, and not which."""
+_MOST = 3
+"""Environment variables that are shown with their code."""
+_MOST_NAMED = 24
+_SAYS_SOME = 0.25
+"""The share of the question that the name of an environment variable must say to be shown first."""
+_COVERED = 0.6
+"""How much of a question the environment variable covers that says all of it: its name is all that is known of it."""
+
+
+def about_settings(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
+) -> IndexAnswer:
+    """The answer with the settings that the question asks about.
+
+    Args:
+        index: where they are looked up.
+        parsed: the question.
+        answered: the ranked passages.
+        terms: the words of the question.
+        origin: where the passages come from.
+    """
+    first = next(iter(answered.passages), None)
+    if first is not None and first.pinned and first.what == "setting":
+        spelled = re.compile(rf"(?<!\w){re.escape(first.symbol or '')}(?!\w)")
+        rest = [one for one in answered.passages[1:] if one.pinned or spelled.search(one.text)]
+        is_told = parsed.kind == "default" and first.default is not None
+        covers = first.model_copy(update={"coverage": max(first.coverage, 1.0 if is_told else _COVERED)})
+        return answered._replace(passages=(covers, *rest))
+    if first is not None and first.parameter and parsed.kind == "default":
+        return answered._replace(support=(*answered.support, *_read_default(index, first, origin)))
+    if _ASKS.search(parsed.asking):
+        return _with_environment(index, answered, terms, origin)
+    return answered
+
+
+def _read_default(index: PassageIndex, first: Passage, origin: Origin) -> list[Passage]:
+    """The code that gives a parameter its default, where the signature has none."""
+    if not marks_nothing(first.default or "undefined"):
+        return []
+    found = index.by_symbol(first.parameter or "")
+    return [passage_of(hit.passage, origin) for hit in found if hit.passage.kind == "setting"][:1]
+
+
+def _with_environment(
+    index: PassageIndex, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
+) -> IndexAnswer:
+    """The answer that begins with the environment variables whose names say most of the question, and names all."""
+    telling = {stem(term.word) for term in terms if not term.weak and " " not in term.word} - _ABOUT
+    read = [one for one in index.settings() if one.data["form"] == "environment"]
+    ranked = sorted(((_share(telling, one), one) for one in read), key=lambda pair: -pair[0])
+    if not ranked:
+        return answered
+    shown = [
+        passage_of(one, origin).model_copy(update={"coverage": _COVERED * share})
+        for share, one in ranked[:_MOST]
+        if share >= _SAYS_SOME
+    ]
+    if not shown:
+        return answered
+    lines = [_line_of(one) for _share, one in ranked[:_MOST_NAMED]]
+    named = [one for one in answered.passages if one.pinned]
+    rest = [one for one in answered.passages if not one.pinned]
+    names = names_beside((named or shown)[0], lines, origin) if len(lines) > 1 else []
+    return answered._replace(passages=(*named, *shown, *rest), support=(*answered.support, *names))
+
+
+def _share(telling: set[str], setting: IndexedPassage) -> float:
+    """The share of the question's words that the name of a setting says, and half as much where it is read."""
+    if not telling:
+        return 1.0
+    said = {stem(part.lower()) for part in (setting.symbol or "").split("_")}
+    where = {stem(word) for word in words(" ".join(split_identifier(setting.data["where"])))}
+    return (len(telling & said) + 0.5 * len(telling & where - said)) / len(telling)
+
+
+def _line_of(setting: IndexedPassage) -> IndexedPassage:
+    """A setting with the one line that names it."""
+    lines = setting.text.split("\n")
+    start, number = setting.data["lines"][-1]
+    place = next((at for at in range(start, len(lines)) if (setting.symbol or "") in lines[at]), start)
+    path = setting.locator.rpartition(":")[0]
+    return setting._replace(text=lines[place].strip(), locator=f"{path}:{number + place - start}")

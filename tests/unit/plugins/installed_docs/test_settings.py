@@ -1,0 +1,211 @@
+"""Settings that code reads by name: found, cited, and told with the default that the code gives them."""
+
+from functools import partial
+
+import pytest
+
+from kr_plugins.sources.installed_docs.python.settings import setting_passages
+
+pytestmark = pytest.mark.req("A1", "A7")
+
+KILN = {
+    "kiln/__init__.py": '''\
+        """Kilns."""
+
+        from ._fire import Kiln, fire
+
+        # So many degrees a kiln may have before the door is locked.
+        DOOR_LOCK_DEGREES = 60
+        ''',
+    "kiln/_fire.py": '''\
+        import os
+
+        SHELF_GAP = 4
+        undefined = object()
+
+
+        class Kiln:
+            """A kiln."""
+
+            defaults = {
+                "KILN_VENT_OPEN": False,
+                "KILN_NAME": None,
+            }
+
+            def __init__(self, given):
+                given.setdefault("GLAZE_MAX_AGE", 0)
+                self.glaze_age = given["GLAZE_MAX_AGE"]
+
+            def dry(self, hours, clay_kind=None, **options):
+                """Dry what is in the kiln."""
+                cooling_slope = int(
+                    options.get("cooling_slope", getattr(self, "cooling_slope", 600))
+                )
+                kind = options.get("clay_kind", "red")
+                return cooling_slope, kind
+
+
+        def cool(pots, glow_time=undefined):
+            """Cool the pots.
+
+            Args:
+                glow_time: Seconds for which they may glow.
+            """
+
+
+        def _prepare(times):
+            return {"glow_time": int(times.get("glow_time", 90))}
+
+
+        def fire(pots):
+            """Fire the pots."""
+            if "KILN_QUIET" in os.environ:
+                return
+            where = os.environ.get("KILN_FOLDER", "/srv/kiln")
+            if os.getenv("KILN_ALARM_SOUND"):
+                print(where)
+        ''',
+}
+
+
+@pytest.fixture
+def ask(install, ask_about):
+    """Asks about the package `kiln`: the answer as a reader sees it, and its level."""
+    install("kiln", KILN)
+    return partial(ask_about, "kiln")
+
+
+def test_the_settings_of_a_module_are_read(read):
+    """The name, how it is read, where, and what counts where nothing is given."""
+    found = read(KILN["kiln/_fire.py"]).settings
+    assert {(one.name, one.form, one.where, one.default) for one in found} == {
+        ("KILN_VENT_OPEN", "entry", "Kiln.defaults", "False"),
+        ("KILN_NAME", "entry", "Kiln.defaults", "None"),
+        ("GLAZE_MAX_AGE", "key", "Kiln.__init__", "0"),
+        ("GLAZE_MAX_AGE", "key", "Kiln.__init__", None),
+        ("cooling_slope", "key", "Kiln.dry", "600"),
+        ("clay_kind", "key", "Kiln.dry", '"red"'),
+        ("glow_time", "key", "_prepare", "90"),
+        ("KILN_QUIET", "environment", "fire", None),
+        ("KILN_FOLDER", "environment", "fire", '"/srv/kiln"'),
+        ("KILN_ALARM_SOUND", "environment", "fire", None),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ('os.environ["KILN_DOOR"]', "KILN_DOOR"),
+        ('environ.pop("KILN_DOOR", None)', "KILN_DOOR"),
+        ('app.config["KILN_DOOR"]', "KILN_DOOR"),
+        ('getattr(settings, "KILN_DOOR", None)', "KILN_DOOR"),
+        ('option("--door", envvar="KILN_DOOR")', "KILN_DOOR"),
+        ('KEYS = {"door": ("door", "KILN_DOOR", None)}', "KILN_DOOR"),
+    ],
+)
+def test_the_ways_to_read_a_setting(read, line, name):
+    """A setting is found however the code reads it."""
+    assert [one.name for one in read(line).settings] == [name]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'row["first_name"]',
+        'print("KILN_DOOR")',
+        'x.get("door")',
+        "x.get(KILN_DOOR)",
+        'config["KILN_DOOR"] = 1',
+    ],
+)
+def test_what_is_no_setting_is_left_out(read, line):
+    """Keys of data, words that are printed, one plain word, and what is written rather than read."""
+    assert read(line).settings == []
+
+
+def test_documented_names_keep_their_documentation(package):
+    """What is defined, or is a parameter with a default, has a passage of its own already."""
+    made = package(
+        {
+            "__init__.py": "",
+            "a.py": 'def put(thing, room_size=3, **more):\n    """Put it."""\n    more.get("room_size", 4)\n    more.get("lid_kind", 5)\n',
+        }
+    )
+    found = setting_passages(made.modules.values(), made.passages, [])
+    assert [one.symbol for one in found] == ["lid_kind"]
+
+
+def test_the_default_that_code_gives_an_option_is_told(ask):
+    """With the code, and the function whose it is."""
+    text, level = ask("What is the default of cooling_slope in kiln?")
+    assert text.startswith("The default of `cooling_slope` in `dry` is `600`.")
+    assert level == "medium"
+    assert ask("What is the default of KILN_VENT_OPEN in kiln?")[0].startswith(
+        "The default of `KILN_VENT_OPEN` in `defaults` is `False`."
+    )
+
+
+def test_a_parameter_without_a_default_has_the_one_that_the_code_gives(ask):
+    """A mark in the signature says only that nothing was given; a `None` there is what is told, and the code is not asked."""
+    text, _level = ask("What is the default of glow_time in kiln?")
+    assert text.startswith("The default of `glow_time` in `_prepare` is `90`.")
+    assert "`kiln._fire.cool(glow_time=...)`: Seconds for which they may glow." in text
+    assert "is `None`" in ask("What is the default of clay_kind in kiln?")[0]
+
+
+def test_the_code_is_all_that_is_known_of_what_a_setting_does(ask):
+    """It is shown, at `low`, and nothing beside it that does not spell the name."""
+    text, level = ask("What does GLAZE_MAX_AGE do in kiln?")
+    assert "`GLAZE_MAX_AGE` in `__init__` (default `0`)" in text
+    assert (level, text.count("`kiln.")) == ("low", 0)
+
+
+def test_environment_variables_are_listed(ask):
+    """All that the code reads; first what the question speaks of."""
+    text, level = ask("Which environment variables does kiln read?")
+    assert "Read from the environment: `KILN_QUIET`, `KILN_FOLDER`, `KILN_ALARM_SOUND`." in text
+    text, level = ask("Which environment variable sets the alarm of kiln?")
+    assert "\n\n`KILN_ALARM_SOUND` in `fire` [" in text
+    assert level == "low"
+
+
+def test_a_constant_is_told_with_its_value_and_the_comment_above_it(ask):
+    """A comment in words is documentation; a question for the default gets the value."""
+    text, _level = ask("What is the default of DOOR_LOCK_DEGREES in kiln?")
+    assert text.startswith("The default of `kiln.DOOR_LOCK_DEGREES` is `60`.")
+    text, _level = ask("What does DOOR_LOCK_DEGREES do in kiln?")
+    assert (
+        "`kiln.DOOR_LOCK_DEGREES` (value `60`): So many degrees a kiln may have before the door is locked."
+        in text
+    )
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# The doors",
+        "# OLD_LIMIT = 3  so many doors there were before",
+        "# ---- The limits of all the doors of a kiln",
+        "# noqa: E501 because the line is longer than it may be",
+        "\n".join(["# So many doors there may be in one kiln"] * 13),
+    ],
+)
+def test_a_remark_that_is_no_documentation_is_left_out(read, comment):
+    """A heading, a line of code, a mark for a tool, and what is longer than a remark."""
+    assert read(f"{comment}\nMOST_DOORS = 3\n").definitions["MOST_DOORS"].doc is None
+
+
+def test_a_setting_of_a_dependency_is_told_where_the_library_does_not_have_it(install, ask_about):
+    """`AWS_MAX_ATTEMPTS` of boto3 is read by botocore."""
+    folder = install(
+        "pottery",
+        {
+            "pottery/__init__.py": '"""Pottery."""\n\ndef max_sound(alarm):\n    """The loudest sound of an alarm."""\n'
+        },
+    )
+    metadata = folder / "METADATA"
+    metadata.write_text(f"{metadata.read_text()}Requires-Dist: kiln\n")
+    install("kiln", KILN)
+    text, level = ask_about("pottery", "What does KILN_ALARM_SOUND do in pottery?")
+    assert "`KILN_ALARM_SOUND` in `fire`" in text
+    assert level == "low"
