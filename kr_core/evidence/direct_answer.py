@@ -457,7 +457,7 @@ def _said_of_default(passage: Passage) -> str:
 
 
 def _stands_for(known: Sequence[Passage], one: _Parameter, value: str) -> tuple[str, str, Quote | None]:
-    """What a default stands for: `is` a constant's value, or `means` what the function puts in the place of `None`."""
+    """What a default means: `is` a constant's value, or `means` what the function puts in the place of `None`."""
     meaning = next((each for each in known if _means(each, one)), None) if value == "None" else None
     if meaning is not None and meaning.default_means:
         return "means", meaning.default_means, Quote(meaning, last_run(meaning))

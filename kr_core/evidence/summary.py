@@ -635,7 +635,7 @@ def _deprecated_parameters(part: Part) -> set[str]:
 
 
 def _beside(part: Part) -> list[Passage]:
-    """The passages that hold the first lines of what stands beside one."""
+    """The passages that hold the first lines of the names beside one."""
     title = f"names beside {part.passage.symbol}"
     return [one for one in part.support if one.what == "names" and one.title == title]
 

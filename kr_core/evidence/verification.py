@@ -180,7 +180,7 @@ def _problems(report: str, evidence: Mapping[str, Any]) -> Iterator[Verification
 
 
 class _Cited(NamedTuple):
-    """What a citation stands for."""
+    """What a citation points to."""
 
     text: str
     labels: tuple[str, ...]
@@ -381,7 +381,7 @@ def _line_problems(
 
 
 def _may_stand(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
-    """Whether an unchecked line is the template's own, or is in a section of somebody's own and cites nothing."""
+    """Whether an unchecked line is the template's own, or is in a section that a person added and cites nothing."""
     if line.section in _PARTS or not line.section:
         return _is_own(line, text, evidence)
     return not _MARK.search(text)

@@ -566,7 +566,7 @@ class _Resolver:
         return tuple(told[:_MOST_UNRESOLVED])
 
     def _absent(self, one: Identifier, owner: str, *, beside: bool) -> str:
-        """A name that clearly belongs to the library and that no passage spells, as it is told; empty for any other.
+        """A name that clearly belongs to the library and that no passage spells, as KR says it; empty for any other.
 
         Args:
             one: the name.
@@ -624,7 +624,7 @@ def _member(owner: str, name: str, text: str) -> str:
 
 
 def _level(entry: NameEntry, parts: Sequence[str], *, strong: bool) -> int:
-    """How exactly a name is spelled by its last parts: 3 whole, 2 in part, 1 but for capitals; 0 not at all."""
+    """How exactly a name is spelled by its last parts: 3 whole, 2 in part, 1 except for capitals; 0 not at all."""
     own = entry.name.split(".")
     if own[-len(parts) :] == list(parts):
         return 3 if len(parts) > 1 and len(own) == len(parts) else 2

@@ -87,7 +87,7 @@ _PYTHON_VERSION = re.compile(r"(?i)\bpython\s?(?:version\s)?v?(\d[\d.]*)")
 _FORMER = re.compile(r"\b(?:v1|_?legacy|_?compat|_?deprecated)\b", re.IGNORECASE)
 """What a question says that may name a module for former versions."""
 _EXPLAINED = 3
-"""Types, defaults and code are looked up for so many of the first passages."""
+"""KR looks up types, defaults and code for this many of the first passages."""
 
 
 def answer(

@@ -56,7 +56,7 @@ _MAX_FILES = 100_000
 """KR looks at this many files of a package; the largest known ones have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
 _LARGEST_CACHE = 2**30
-"""Bytes of all indexes; beyond it those go that nobody has used for longest."""
+"""Bytes of all indexes; beyond it KR removes those with the longest time since their last use."""
 _DAY_SECONDS = 86_400
 
 

@@ -79,7 +79,7 @@ class Definition:
 
     @property
     def short_value(self) -> str | None:
-        """What is assigned, if it fits into a sentence."""
+        """The value, if it fits into a sentence."""
         value = self.value or ""
         return value if 0 < len(value) <= _SHORT_VALUE and "\n" not in value else None
 

@@ -1,7 +1,7 @@
 """Python source read without importing it: what each module defines, with verbatim text and lines.
 
 The standard library's `ast` is used rather than a documentation loader, because a citation needs the source's
-own words and the line of each argument, and loaders render expressions anew and forget where arguments stand.
+own words and the line of each argument, and loaders render expressions again and forget where arguments are.
 """
 
 from __future__ import annotations
@@ -371,7 +371,7 @@ class _ModuleReader:
                     self.module.reexported.add(alias.name)
 
     def late_imports(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """What a module's `__getattr__` imports under its own name, when somebody asks for it."""
+        """What a module's `__getattr__` imports under its own name, on request."""
         asked = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
         known = dict(self.module.imports)
         for each in ast.walk(node):

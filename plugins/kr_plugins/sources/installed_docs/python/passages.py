@@ -156,7 +156,7 @@ class _Maker:
         return self.names.is_own(self.names.of(top).name) or name.count(".") == _OF_TOP_CLASS
 
     def _count_mentions(self) -> Counter[str]:
-        """How often each identifier stands in code and backticks of the documentation: a measure of use."""
+        """How often each identifier occurs in code and backticks of the documentation: a measure of use."""
         counter: Counter[str] = Counter()
         docs = [
             definition.doc for module in self.modules.values() for definition in module.definitions.values()

@@ -1,4 +1,4 @@
-"""The source's own words: the text of a node as it stands in the file, with the lines it stands on."""
+"""The source's own words: the text of a node as the file has it, and its lines."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class SourceText:
         )
 
     def parsed(self, constant: ast.Constant) -> tuple[docstrings.Docstring | None, int]:
-        """A docstring, parsed, and the line of the file on which it begins; None where the constant is no text."""
+        """A docstring, parsed, and the line of the file on which it begins; None where the constant is not a text."""
         if not isinstance(constant.value, str) or not constant.value.strip():
             return None, 0
         value = constant.value
@@ -189,7 +189,7 @@ def with_defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr 
 
 
 def _head(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[ast.expr | ast.arg]:
-    """What stands in the head of a definition: arguments, defaults and the return type, or bases."""
+    """The parts of the head of a definition: arguments, defaults and the return type, or bases."""
     if isinstance(node, ast.ClassDef):
         yield from node.bases
         yield from (keyword.value for keyword in node.keywords)
