@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import FULLY as FULLY
     from kr_core.evidence.coverage import answered as answered
     from kr_core.evidence.heads import marks_nothing as marks_nothing
+    from kr_core.evidence.requirements import metadata_field as metadata_field
     from kr_core.evidence.soft_errors import refusal as refusal
     from kr_core.expedition.facts.store import AxiomStore as AxiomStore
     from kr_core.files import lies_within as lies_within

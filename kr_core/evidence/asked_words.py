@@ -47,6 +47,10 @@ _TURNS = re.compile(
 )
 
 
+_GIVEN = re.compile(r"""=\s?["']([\w.+-]{1,40})["']""")
+"""The value that a question gives a parameter."""
+
+
 class AskedWords:
     """A question's kinds, words and names, the words weighted by how rare they are in the passages.
 
@@ -61,6 +65,7 @@ class AskedWords:
         said = words(question[:_QUESTION_JOINED])
         self._joined = frozenset(f"{one}{other}" for one, other in pairwise(said))
         self.parsed = parse_question(question)
+        self._given = frozenset(_GIVEN.findall(question))
         self.stems = stems(self.parsed.asking)
         self.telling = frozenset(
             stem(word) for word in content_words(self.parsed.asking) if not is_weak(word)
@@ -113,6 +118,14 @@ class AskedWords:
             parts < _parts_of(one.name) for one in self.parsed.identifiers if "_" in one.name
         )
         return len(parts) > 1 and parts <= self.stems and not is_part_of_other
+
+    def gives(self, value: str) -> bool:
+        """Whether the question gives a parameter this value: `mode="wrap"`."""
+        return value in self._given
+
+    def is_for_other(self, code: str) -> bool:
+        """Whether the question gives a value and code has none that it gives."""
+        return bool(self._given) and not any(value in code for value in self._given)
 
     def asks(self, *kinds: QuestionKind) -> bool:
         """Whether the question is of one of these kinds."""

@@ -14,6 +14,7 @@ from kr_core.text import stem, stems, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
 
 _MAX_LINES = 12
@@ -59,7 +60,7 @@ def _is_python(code: str) -> bool:
 def shortest_example(
     passage: Passage,
     candidates: Sequence[Passage],
-    asked: frozenset[str],
+    asked: AskedWords,
     parameters: frozenset[str] = frozenset(),
     known: Sequence[Passage] = (),
 ) -> tuple[Passage, str] | None:
@@ -72,7 +73,7 @@ def shortest_example(
     Args:
         passage: what the code is to show.
         candidates: passages with code.
-        asked: stems of the question.
+        asked: what the question asks for; code without the value that it gives a parameter is not shown.
         parameters: those of the passage's symbol that the question names; code must hold one of them.
         known: passages with signatures that code has to fit.
     """
@@ -87,10 +88,12 @@ def shortest_example(
                 continue
             if parameters and not any(re.search(rf"\b{re.escape(one)}\b", piece) for one in parameters):
                 continue
+            if passage.parameter and asked.is_for_other(piece):
+                continue
             if not _resolves(passage, candidate, piece, signatures):
                 continue
             of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
-            rank = (use, min(3, len(stems(piece) & asked)), of_its_own, -len(piece))
+            rank = (use, min(3, len(stems(piece) & asked.stems)), of_its_own, -len(piece))
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
@@ -138,9 +141,19 @@ def _resolves(passage: Passage, candidate: Passage, code: str, signatures: Signa
     if not fits(candidate, code, signatures):
         return False
     tree = _parsed(code) if _is_from_python(candidate, code) else None
-    names = (passage.symbol, *passage.also, *passage.aliases) if passage.what else ()
-    last = {name.rpartition(".")[2] for name in names if name}
-    return tree is None or not last or bool(passage.parameter) or bool(last & _used(tree))
+    if tree is None:
+        return True
+    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name and passage.what]
+    last = {name.rpartition(".")[2] for name in names}
+    if any(_is_namesake(name, names) for local, name in _imports(tree) if local in last):
+        return False
+    return not last or bool(passage.parameter) or bool(last & _used(tree))
+
+
+def _is_namesake(imported: str, names: Sequence[str]) -> bool:
+    """Whether code imports what only has the name: the `insert` of another dialect."""
+    top = imported.partition(".")[0]
+    return imported not in names and any(name.partition(".")[0] == top for name in names)
 
 
 def fits(candidate: Passage, code: str, signatures: Signatures) -> bool:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence import yes_or_no
 from kr_core.evidence.citations import folded, holds, plain
-from kr_core.evidence.heads import default_of, read_in
+from kr_core.evidence.heads import default_of, marks_nothing, read_in
 from kr_core.evidence.quoted_lists import items_below
 from kr_core.evidence.raised_errors import raised_by
+from kr_core.evidence.requirements import requirement
 from kr_core.evidence.sentences import value_of
 from kr_core.evidence.window import all_of, first_sentence, leaned_on
 from kr_core.text import STOP_WORDS, stems
@@ -139,6 +140,8 @@ def direct_answer(
     if not passages:
         return None
     known = [*passages, *support]
+    if passages[0].what == "requirements":
+        return _stated(asked, passages[0])
     if asked.asks("default"):
         only = passages[0].parameter if len(passages) == 1 and passages[0].pinned else None
         named = [*_first_parameter(passages[0], known), *_parameters(asked, known)]
@@ -162,6 +165,15 @@ def direct_answer(
     if asked.asks("yes_no"):
         return _yes_no(asked, passages[0], known)
     return None
+
+
+def _stated(asked: AskedWords, metadata: Passage) -> DirectAnswer | None:
+    """The field of a package's metadata that answers."""
+    stated = requirement(asked, metadata)
+    if stated is None:
+        return None
+    text, quotes, slots = stated
+    return DirectAnswer(text, tuple(Quote(metadata, one) for one in quotes), tuple(slots), tuple(quotes))
 
 
 def subjects(asked: AskedWords, passages: Sequence[Passage]) -> list[Passage]:
@@ -269,6 +281,8 @@ def _option(asked: AskedWords, passage: Passage, place: int) -> _Parameter | Non
     if passage.what not in {"attribute", "constant", "setting"} or passage.parameter:
         return None
     is_asked = _is_asked(asked, last) or (place == 0 and asked.names(f"{last}s"))
+    if passage.what == "constant" and not re.search(rf"(?<!\w){re.escape(last)}(?!\w)", asked.question):
+        return None  # that its name has the question's words is not enough
     return _Parameter(last, passage.default, "", passage) if is_asked else None
 
 
@@ -386,7 +400,7 @@ def _value_told(
 ) -> DirectAnswer | None:
     """`The default of P in S is V`, with what a constant or `None` means."""
     for one in found:
-        value = default_of(one.passage, one.default)
+        value = default_of(one.passage, one.default) or _given_instead(one)
         is_handed_on = value is None and one.passage is known[0] and not _is_required(asked, one, known)
         told = _said_of_default(one.passage) if is_handed_on else ""
         if told and only in {None, one.name}:  # documented alone, and handed on
@@ -397,7 +411,8 @@ def _value_told(
         verdict = yes_or_no.of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
         text = f"{verdict}: the" if verdict else "The"
         text += f" default of {holder} is `{value}`"
-        quote, slots = Quote(one.passage, _declaration(one, value)), (*named, value)
+        declared = last_run(one.passage) if _given_instead(one) else _declaration(one, value)
+        quote, slots = Quote(one.passage, declared), (*named, value)
         if _is_handed_on(one, known[0]):
             text += "."
             return DirectAnswer(text, (quote, Quote(known[0], known[0].parameter or value)), slots)
@@ -413,6 +428,12 @@ def _value_told(
         text += f", which {relative} `{folded(meaning)}`."
         return DirectAnswer(text, (quote, place), (*slots, meaning), (meaning,))
     return None
+
+
+def _given_instead(one: _Parameter) -> str | None:
+    """What a function takes where nothing is given, if the default in its signature only marks that."""
+    is_mark = bool(one.passage.parameter) and marks_nothing(one.default or "")
+    return one.passage.default_means if is_mark else None
 
 
 def _required(one: _Parameter, first: Passage) -> DirectAnswer:

@@ -34,7 +34,7 @@ _TABLE = re.compile(r"^[ \t]*+={2,}+(?:[ \t]++={2,}+)++[ \t]*+$", re.MULTILINE)
 """The border of a table in reStructuredText."""
 _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
 """A directive whose text is about earlier versions or other places."""
-_EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}:\s\S+(?:\s\S+){3}")
+_EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?::|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
 

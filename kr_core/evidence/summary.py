@@ -564,12 +564,17 @@ class _Composer:
         return []
 
     def meaning(self, part: Part) -> list[Claim]:
-        """What a default of `None` means."""
+        """What a default means that only marks that nothing was given."""
         value = part.passage.default_means
         if value is None or value in self.said:
             return []
-        text = f"The default `None` means `{folded(value)}`."
-        return self.claim(part, text, ["None", value], [last_run(part.passage)])
+        is_none = part.passage.default == "None"
+        text = (
+            f"The default `None` means `{folded(value)}`."
+            if is_none
+            else f"The default is `{folded(value)}`."
+        )
+        return self.claim(part, text, ["None", value] if is_none else [value], [last_run(part.passage)])
 
     def claim(self, part: Part, text: str, slots: Sequence[str], quotes: Sequence[str]) -> list[Claim]:
         numbers = [self.citer.cite(part.source, part.passage, quote) for quote in quotes]
@@ -615,7 +620,7 @@ class _Composer:
             if passage.what in {"function", "class"} and self.asked.names(name)
         ]
         known = [one.passage for one in self.parts] + [one for each in self.parts for one in each.support]
-        found = shortest_example(passage, [passage, *others], self.asked.stems, frozenset(named), known)
+        found = shortest_example(passage, [passage, *others], self.asked, frozenset(named), known)
         pieces = [found] if found else _raised_in(passage, part.support)
         examples = [
             self.citer.code(part.source, place, with_results(place.text, code)) for place, code in pieces

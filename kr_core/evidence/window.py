@@ -83,7 +83,7 @@ def window(
         first: whether the passage comes first; of any other only what is close to the question is shown.
     """
     far = _FAR_FROM_ASKED if first else _FAR_BESIDE
-    all_sentences = _sentences(passage)
+    all_sentences = _without_other_values(_sentences(passage), asked)
     if passage.what == "message":  # the sentence that says what to do shares no word with what is quoted
         return list(_runs(all_sentences, range(min(len(all_sentences), _MESSAGE))))
     told = [plain(one) for one in said]
@@ -188,7 +188,7 @@ def all_of(passage: Passage) -> list[str]:
 def _sentences(passage: Passage) -> list[_Sentence]:
     """The sentences of the documentation by paragraph; of a parameter without its name and type before them."""
     is_section = passage.kind in {"section", "page"}
-    if not is_section and not passage.lead:
+    if (not is_section and not passage.lead) or passage.what == "requirements":
         return []
     text = passage.lead if passage.what == "message" else documentation(passage)
     paragraphs = [one for one in prose(text).split("\n") if not _CALL.fullmatch(one)]
@@ -222,6 +222,17 @@ def _from_lead(paragraphs: Sequence[str], passage: Passage) -> list[str]:
     if _CALL.fullmatch(lead):
         return list(paragraphs)
     return [passage.lead, *(one for one in paragraphs if plain(one) not in lead)]
+
+
+def _without_other_values(all_sentences: list[_Sentence], asked: AskedWords) -> list[_Sentence]:
+    """The sentences without those that explain other values than the one that the question names."""
+    explained = {
+        one.paragraph: value for one in reversed(all_sentences) if (value := explained_value(one.text))
+    }
+    if not any(asked.gives(value) for value in explained.values()):
+        return all_sentences
+    others = {paragraph for paragraph, value in explained.items() if not asked.gives(value)}
+    return [one for one in all_sentences if one.paragraph not in others]
 
 
 def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords) -> list[float]:

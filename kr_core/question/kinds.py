@@ -73,7 +73,7 @@ _HOW = re.compile(
 )
 _WHICH = re.compile(r"\b(?:what|which)\b", re.IGNORECASE)
 _MEANING = re.compile(
-    rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b|\b(?:what|which) (?:\w+ )?(?:errors?|exceptions?|warnings?) (?:does|do|can|will|may) (?!(?:i|we|you|one)\b)",
+    rf"\bwhat(?: exactly|'s|s)? (?:is|are|does|do|happens|will|did) (?!(?:the )?(?:best|right|correct|easiest|simplest|proper|recommended|cleanest|idiomatic|way)\b)(?!(?:i|we|you|one)\b)|\bwhat's (?!the (?:best|right|correct|easiest|simplest|proper|recommended|way)\b)|\b(?:what|which) type (?:does|do|is|are|will) (?!(?:i|we|you|one)\b)|\bmeaning of\b|\bexplain\b|\bpurpose of\b|\bmeant by\b|\bwhen (?:is|are|does) |\bhow does {_NAME} (?:\w+ )?(?:work|behave)\b|\bwhat (?:causes|triggers|raises)\b|\b(?:what|which) (?:\w+ )?(?:errors?|exceptions?|warnings?) (?:does|do|can|will|may) (?!(?:i|we|you|one)\b)",
     re.IGNORECASE,
 )
 

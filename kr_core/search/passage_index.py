@@ -28,8 +28,9 @@ class IndexedPassage(NamedTuple):
     replaces `text` in the search if `text` contains noise. `words` are further search words that do not occur in the
     passage. `prior` (0-1) says how likely users are to ask for it: public before private, documented before
     undocumented. `data` belongs to the source: JSON values that come back with the passage; `also` in it (other names)
-    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says) or
-    `setting` (code that reads one) is not searched: `PassageIndex.messages` and `PassageIndex.settings` return them.
+    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says),
+    `setting` (code that reads one) or `requirements` (of a distribution) is not searched: `PassageIndex.unsearched`
+    returns it.
     """
 
     kind: str
@@ -77,9 +78,7 @@ _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 
 
 _MOST_NAMED = 2_000
-_MESSAGE = "message"
-_SETTING = "setting"
-_NOT_SEARCHED = frozenset({_MESSAGE, _SETTING})
+_NOT_SEARCHED = frozenset({"message", "setting", "requirements"})
 
 
 class Hit(NamedTuple):
@@ -210,17 +209,10 @@ class PassageIndex:
         ).fetchall()
         return self.get([int(row[0]) for row in rows])
 
-    def messages(self) -> list[IndexedPassage]:
-        """What errors and warnings say; no search finds these."""
+    def unsearched(self, kind: str) -> list[IndexedPassage]:
+        """The passages of a kind that no search finds; the name of a setting leads to its own."""
         rows = self._connection.execute(
-            f"select {_COLUMNS} from passages where symbol is null and kind = ? order by id", (_MESSAGE,)
-        )
-        return [_passage(row) for row in rows]
-
-    def settings(self) -> list[IndexedPassage]:
-        """The settings that code reads; a search finds none of them, a name leads to its own."""
-        rows = self._connection.execute(
-            f"select {_COLUMNS} from passages where kind = ? order by id", (_SETTING,)
+            f"select {_COLUMNS} from passages where kind = ? order by id", (kind,)
         )
         return [_passage(row) for row in rows]
 

@@ -7,6 +7,7 @@ from support.regexes import seconds_for
 
 from kr_core.cli import json_edit
 from kr_core.errors import ConfigError
+from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.model import Passage
 from kr_core.question import dependency_search
@@ -133,7 +134,7 @@ def test_the_shortest_of_many_examples_is_found_in_seconds(cut: bool) -> None:
         url="https://box.example", kind="section", title="A", text=text, locator="a.md:1", code=code
     )
     found: list[object] = []
-    assert quick(lambda: found.append(shortest_example(passage, [passage], frozenset({"timeout"}))))
+    assert quick(lambda: found.append(shortest_example(passage, [passage], AskedWords("timeout", []))))
     assert found[0] is not None
 
 

@@ -103,6 +103,7 @@ def readers() -> dict[str, Callable[[str], object]]:
 def _of_evidence() -> dict[str, Callable[[str], object]]:
     from kr_core.cli.excerpt import excerpt
     from kr_core.cli.output import markdown as shown
+    from kr_core.evidence.asked_words import AskedWords
     from kr_core.evidence.citations import holds, holds_code
     from kr_core.evidence.code_examples import language_of, shortest_example
     from kr_core.evidence.generated import unsupported
@@ -140,7 +141,7 @@ def _of_evidence() -> dict[str, Callable[[str], object]]:
                 kind="parameter",
             ),
             [],
-            frozenset({"timeout"}),
+            AskedWords("timeout", []),
         )
 
     return {

@@ -41,6 +41,8 @@ _LIKELY, _SURE = 0.62, 0.88
 _LITTLE = 0.3
 """A passage that the question does not name and that covers less of it is never `medium`."""
 _NO_LIMIT = 100
+_STATED = 90
+"""What metadata says is read, not found."""
 _BY_DEFAULT = re.compile(r"\bdefaults?\b(?! values?\b)", re.IGNORECASE)
 _DOES_BY_DEFAULT = re.compile(r"\b(?:what|which|how)\b.{0,200}\bby default\b", re.IGNORECASE)
 _TOLD_NONE = re.compile(r"(?:the default of `\w+` in [^ ]+ is|default) `none`")
@@ -101,9 +103,22 @@ class Evidence:
             value = as_score(_model().probability(known))
         else:
             value = _by_coverage(answered(findings).coverage, code=bool(draft.summary_code))
-        limit, reasons = _limit(query, findings, draft)
+        if _is_stated(findings):
+            value, limit, reasons = (
+                _STATED if draft.direct else MEDIUM - 1,
+                _NO_LIMIT,
+                ["the metadata of the package says so"],
+            )
+        else:
+            limit, reasons = _limit(query, findings, draft)
         value = min(value, limit)
         return Score(score=value, level=_level(value), reasons=(*_reasons(known, findings), *reasons))
+
+
+def _is_stated(findings: Sequence[tuple[str, Finding]]) -> bool:
+    """Whether the answer is a field of the package's metadata, which needs no judgement."""
+    shown = [passage for _source, finding in findings for passage in finding.passages]
+    return bool(shown) and shown[0].what == "requirements"
 
 
 def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> dict[str, float]:

@@ -56,7 +56,7 @@ def passage_at_site(
         signature=shown["source"] or None,
         annotation=data["annotation"],
         default=data["default"],
-        default_means=shown["meant"][2] if shown.get("meant") and data["default"] == "None" else None,
+        default_means=shown["meant"][2] if shown.get("meant") else None,
         required=tuple(site["required"]),
         also=also,
         aliases=tuple(data.get("aliases", ())),

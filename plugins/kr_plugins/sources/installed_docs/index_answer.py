@@ -34,6 +34,7 @@ from kr_plugins.sources.installed_docs.cited_passages import (
 )
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
+from kr_plugins.sources.installed_docs.requirements_answer import about_requirements
 from kr_plugins.sources.installed_docs.settings_answer import about_settings
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def answer(
     answered = answered._replace(passages=answered.passages[:_SHOWN])
     answered = with_relatives(index, parsed, answered, terms, origin)
     answered = about_settings(index, parsed, answered, terms, origin)
+    answered = about_requirements(index, parsed, answered, origin)
     answered = _by_asked_names(index, answered, named)
     return _with_messages(index, parsed, answered, names, origin)
 
@@ -417,7 +419,7 @@ def _conditions(index: PassageIndex, passage: Passage, origin: Origin) -> list[P
     path, (*_rest, owner, name) = passage.locator.partition(":")[0], ["", *(passage.symbol or "").split(".")]
     return [
         passage_of(one, origin)
-        for one in index.messages()
+        for one in index.unsearched("message")
         if one.data["where"] in {name, f"{owner}.{name}"}
         and one.locator.partition(":")[0] == path
         and one.data["raised"]

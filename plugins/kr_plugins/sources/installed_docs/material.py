@@ -32,6 +32,7 @@ from kr_plugins.sources.installed_docs.node.package import NodePackage, read_pac
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_distribution, in_folders
 from kr_plugins.sources.installed_docs.python import builtins
+from kr_plugins.sources.installed_docs.requirements_answer import requirements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -222,13 +223,15 @@ def _distribution(
                 f"{distribution.name}: compiled modules without stubs, only the README could be read"
             )
         roots = []
-    readme = package_index.metadata_readme(distribution.metadata_folder, site, within)
+    folder = distribution.metadata_folder
+    readme = package_index.metadata_readme(folder, site, within)
+    cited = f"{folder.name}/" if folder.parent == site else ""
     base = roots[0][0].parent if roots else site
     texts = [readme] if readme else []
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
         _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,
-        dependencies=dependencies,
+        dependencies=dependencies, requirements=requirements_of(folder, cited, within),
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)

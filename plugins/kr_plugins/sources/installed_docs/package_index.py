@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-READER_FORMAT = 41
+READER_FORMAT = 42
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -86,6 +86,8 @@ class Material:
     within: Sequence[Path] | None = None
     dependencies: Sequence[Distribution] = ()
     """The distributions that it requires; what it re-exports of them is its own."""
+    requirements: IndexedPassage | None = None
+    """What its metadata says that it requires."""
 
     @property
     def empty(self) -> str | None:
@@ -124,7 +126,7 @@ class Material:
             *budget.up_to("messages", message_passages(modules.values(), notes)),
             *budget.up_to("settings", setting_passages(modules.values(), passages, notes)),
         ]
-        return [*passages, *more], notes
+        return [*passages, *more, *([self.requirements] if self.requirements else [])], notes
 
     def _named(self, modules: dict[str, Module], check: Callable[[], None]) -> PublicNames:
         """The public names of the modules, to which it adds those of dependencies that they hand on."""

@@ -71,7 +71,9 @@ def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMe
     said = _words_of(text)
     tails = [tail for quote in quotes if _says_enough(tail := _words_of(quote))]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
-    messages = [one for one in index.messages() if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])]
+    messages = [
+        one for one in index.unsearched("message") if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])
+    ]
     exact = _best(
         _QuotedMessage(passage, is_same_class, matched)
         for passage in messages

@@ -69,7 +69,7 @@ def _with_environment(
 ) -> IndexAnswer:
     """The answer that begins with the environment variables whose names say most of the question, and names all."""
     telling = {stem(term.word) for term in terms if not term.weak and " " not in term.word} - _ABOUT
-    read = [one for one in index.settings() if one.data["form"] == "environment"]
+    read = [one for one in index.unsearched("setting") if one.data["form"] == "environment"]
     ranked = sorted(((_share(telling, one), one) for one in read), key=lambda pair: -pair[0])
     if not ranked:
         return answered

@@ -306,6 +306,75 @@ def test_a_value_that_is_only_listed_is_not_explained(ask):
     assert ask('What does mode="round" mean in crate.moor?')[1] == "low"
 
 
+@pytest.mark.req("A2", "A3", "A4")
+def test_of_a_value_that_is_given_only_its_own_item_is_told(install, ask_about):
+    """The items of other values, and examples with them, lead astray."""
+    source = '''\
+        """Sheds."""
+
+        def load(shed, how="late"):
+            """Load a shed.
+
+            Args:
+                how: The time at which a crate is moved. One of the following, which a crane must know before it moves; it
+                    never asks again, and the master of the shed is not told.
+
+                    * ``late`` - the crate is moved when a crane is free, and never before. Warning: a crate may be lost if the
+                      shed is not locked.
+
+                    * ``early`` - the crate is moved together with the one that was ordered first.
+
+                    * ``never`` - the crate must not be moved. Use it only if the shed is not locked.
+
+            Examples:
+                >>> load(shed, how="late")
+            """
+        '''
+    install("shed", {"shed/__init__.py": source})
+    text, _level = ask_about("shed", 'What does how="early" mean in shed.load?')
+    assert "the crate is moved together with the one that was ordered first" in text
+    assert "`never`" not in text
+    assert "when a crane is free" not in text
+    assert 'how="late")' not in text
+
+
+@pytest.mark.req("A2")
+def test_the_type_that_is_returned_is_told(install, ask_about):
+    """A question for a type is no how-to: what it names is what it is about."""
+    source = '''\
+        """Sheds."""
+
+        class Shed:
+            """A shed."""
+
+            def rows(self) -> list[dict[str, int]]:
+                """All crates, row by row."""
+
+            def draw(self, return_type="type"):
+                """Draw it with a type of ink.
+
+                Args:
+                    return_type: The type of what is returned.
+                """
+        '''
+    install("shed", {"shed/__init__.py": source})
+    text, _level = ask_about("shed", "What type does shed.Shed.rows return?")
+    assert text.startswith("`shed.Shed.rows` returns `list[dict[str, int]]`.")
+
+
+@pytest.mark.req("A4")
+def test_code_that_imports_a_namesake_is_not_shown(install, ask_about):
+    """Two dialects have an `insert` each."""
+    sheds = {
+        f"shed/{name}.py": f'"""Sheds of {name}."""\n\ndef stow(crate):\n    """Stow a crate in a shed of {name}."""\n\n'
+        f'def twice(crate):\n    """Stow a crate of {name} again.\n\n    Example::\n\n        from shed.{name} import stow\n        stow(crate, on_conflict=1)\n    """\n'
+        for name in ("iron", "brick")
+    }
+    install("shed", {"shed/__init__.py": '"""Sheds."""\n', **sheds})
+    text, _level = ask_about("shed", "How do I stow a crate in a shed of brick?")
+    assert "shed.iron import" not in text
+
+
 @pytest.mark.req("A1")
 @pytest.mark.parametrize(
     "question", ["What does crate.Scope shield do?", "What does Scope's shield do in crate?"]

@@ -32,6 +32,7 @@ def meaning(tmp_path):
         ("depth = 3 if depth is None else depth", 2, "3"),
         ("depth = depth if depth is not None else {}", 2, "{}"),
         ("self._depth = depth or 3", 2, "3"),
+        ("if depth is None:\n    self._depth = DEPTH\n    if lid:\n        warn(lid)", 3, "DEPTH"),
     ],
 )
 def test_a_value_that_replaces_none_is_read_with_its_line(meaning, body, line, value):
@@ -78,3 +79,49 @@ def test_only_a_default_of_none_is_replaced(meaning):
 def test_the_body_of_a_constructor_speaks_for_the_class(meaning):
     body = "def __init__(self, depth=None):\n    if depth is None:\n        depth = 3"
     assert meaning(body, head="class Box:", qualname="Box").value == "3"
+
+
+@pytest.mark.req("A2")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if depth is UNSET:\n    depth = 3",
+        "if depth is UNSET or depth is None:\n    self._depth = 3",
+        "depth = 3 if depth is UNSET else depth",
+    ],
+)
+def test_a_mark_that_nothing_was_given_is_replaced_like_none(meaning, body):
+    """`UNSET`, `sentinel`, `NOT_GIVEN`: the signature says nothing, the body does."""
+    assert meaning(body, head="def put(thing, depth=UNSET, lid=None):").value == "3"
+
+
+@pytest.mark.req("A2")
+def test_the_default_is_what_the_body_takes_where_the_signature_has_a_mark(install, ask_about):
+    """With the value of the constant, as for a default in the signature."""
+    source = '''\
+        """Kilns."""
+
+        class Wait:
+            """How long to wait."""
+
+            def __init__(self, total):
+                self.total = total
+
+        sentinel = object()
+        LONG_WAIT = Wait(total=300)
+
+        class Kiln:
+            """A kiln."""
+
+            def __init__(self, wait=sentinel):
+                """Open a kiln.
+
+                Args:
+                    wait: How long to wait until it is hot.
+                """
+                if wait is sentinel or wait is None:
+                    self._wait = LONG_WAIT
+        '''
+    install("kiln", {"kiln/__init__.py": source})
+    text, _level = ask_about("kiln", "What is the default wait of kiln.Kiln?")
+    assert text.startswith("The default of `wait` in `kiln.Kiln` is `LONG_WAIT`")

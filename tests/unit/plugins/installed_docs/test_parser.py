@@ -177,6 +177,28 @@ def test_attributes_are_documented_in_three_ways(read):
     }
 
 
+def test_attributes_that_a_constructor_documents_are_read(read):
+    """In the three ways in which those of a class are; what it does not document is its own affair."""
+    module = read(
+        """\
+        class Kiln:
+            def __init__(self):
+                #: Degrees beyond which it is switched off.
+                self.most = 1300
+                self.least = 20  #: Degrees at which it may be opened.
+                self.pots: list = []
+                '''What it holds.'''
+                self.plain = 1
+        """
+    )
+    found = {name: one.doc.lead for name, one in module.definitions.items() if one.kind == "attribute"}
+    assert found == {
+        "Kiln.most": "Degrees beyond which it is switched off.",
+        "Kiln.least": "Degrees at which it may be opened.",
+        "Kiln.pots": "What it holds.",
+    }
+
+
 def test_annotated_documentation_is_read(read):
     """`Annotated[type, Doc("...")]` gives type, default and documentation, each with its line."""
     module = read('''\

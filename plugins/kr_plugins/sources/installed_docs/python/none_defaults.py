@@ -1,9 +1,11 @@
-"""What a default of `None` means: the value that the body of the function puts in its place, where that is certain."""
+"""What a default means that only marks that nothing was given, as `None` does: the value that the body of the function puts in its place, where that is certain."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.toolkit import marks_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,13 +27,13 @@ class NoneDefault(NamedTuple):
 def meant(
     node: ast.FunctionDef | ast.AsyncFunctionDef, names: Sequence[str], text: SourceText
 ) -> dict[str, NoneDefault]:
-    """What `None` means for each of the parameters, as far as the first statements of the body say it unconditionally.
+    """What the default means for each of the parameters, as far as the first statements of the body say it unconditionally.
 
     A value that depends on what the body has computed before is not told: nobody could read it alone.
 
     Args:
         node: the function.
-        names: the parameters whose default is `None`.
+        names: the parameters whose default is `None` or another mark that nothing was given.
         text: the source.
     """
     found: dict[str, NoneDefault] = {}
@@ -52,13 +54,13 @@ def meant(
 
 
 def _replaced(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt, ast.expr]]:
-    """The parameters for which a statement replaces `None`, with the assignment and the value."""
+    """The parameters for which a statement replaces such a default, with the assignment and the value."""
     if isinstance(statement, ast.If):
         name = _checked(statement.test)
-        assigned = [one for one in statement.body if name in _targets(one)]
+        assigned = [one for one in statement.body if isinstance(one, _ASSIGNMENTS) and _stores(one, name)]
         others = [one for one in statement.body if one not in assigned]
         before = set[str]().union(*map(_bound_in, others))
-        value = assigned[0].value if len(assigned) == 1 and isinstance(assigned[0], _ASSIGNMENTS) else None
+        value = assigned[0].value if len(assigned) == 1 else None
         if name and value is not None and name not in before and not before & _names_in(value):
             yield name, assigned[0], value
     elif isinstance(statement, _ASSIGNMENTS) and statement.value is not None:
@@ -71,7 +73,10 @@ _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
 
 def _checked(test: ast.expr) -> str:
-    """The name in `name is None`; empty for any other test."""
+    """The name in `name is None` or `name is UNSET or name is None`; empty for any other test."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        names = {_checked(one) for one in test.values}
+        return names.pop() if len(names) == 1 else ""
     if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1):
         return ""
     is_none = isinstance(test.ops[0], ast.Is) and _is_none(test.comparators[0])
@@ -132,4 +137,8 @@ def _is_plain(value: ast.expr, name: str, bound: set[str]) -> bool:
 
 
 def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+    """Whether a value says that nothing was given: `None`, or a constant that is there to say so."""
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    name = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return bool(name) and marks_nothing(name)

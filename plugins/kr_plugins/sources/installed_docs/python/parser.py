@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kr_core.toolkit import read_bytes
+from kr_core.toolkit import marks_nothing, read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
 from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
@@ -149,7 +149,7 @@ class _ModuleReader:
             elif isinstance(statement, ast.ClassDef):
                 self.class_(statement, prefix)
             elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                self.assignment(statement, prefix, body[position + 1] if position + 1 < len(body) else None)
+                self.assignment(statement, prefix, body[position + 1 : position + 2])
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if not prefix:
                     self.import_(statement)
@@ -219,7 +219,7 @@ class _ModuleReader:
         names = [parameter.name for parameter in parameters]
         self.deprecated_parameters(node, (doc, doc_line), parameters)
         meant = none_defaults.meant(
-            node, [one.name for one in parameters if one.default == "None"], self.text
+            node, [one.name for one in parameters if _may_be_left_out(one.default)], self.text
         )
         for parameter in parameters:
             parameter.meant = meant.get(parameter.name)
@@ -280,6 +280,7 @@ class _ModuleReader:
         self.add(definition)
         here = f"{prefix}{node.name}."
         self.statements(node.body, here)
+        self.instance_attributes(node, here)
         initialiser = self.module.definitions.get(f"{here}__init__") or self.module.definitions.get(
             f"{here}__new__"
         )
@@ -301,7 +302,24 @@ class _ModuleReader:
         names = [parameter.name for parameter in definition.parameters]
         definition.deprecated = deprecation.of_class(node, doc, names, self.text)
 
-    def assignment(self, node: ast.Assign | ast.AnnAssign, prefix: str, following: ast.stmt | None) -> None:
+    def instance_attributes(self, node: ast.ClassDef, prefix: str) -> None:
+        """What a constructor documents of the attributes that it sets: `#: Seconds to wait.` above `self.wait = 5`."""
+        for one in node.body:
+            body = one.body if isinstance(one, _FUNCTION) and one.name == "__init__" else []
+            for place, statement in enumerate(body):
+                if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    continue
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                names = [target.attr for target in targets if isinstance(target, ast.Attribute)]
+                doc, doc_line = self.said_of(statement, body[place + 1 : place + 2])
+                if doc is not None:
+                    self.assigned(
+                        statement, [f"{prefix}{name}" for name in names], "attribute", doc, doc_line
+                    )
+
+    def assignment(
+        self, node: ast.Assign | ast.AnnAssign, prefix: str, following: Sequence[ast.stmt]
+    ) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
         if not names:
@@ -309,13 +327,28 @@ class _ModuleReader:
         if names == ["__all__"] and not prefix:
             self.module.exported = _string_list(node.value)
             return
-        doc, doc_line = None, 0
-        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-            doc, doc_line = self.text.parsed(following.value)
-        if doc is None:
-            doc, doc_line = self.text.comment_beside(node) or self.text.comment_above(node.lineno)
-            if doc is None and all(name.isupper() for name in names):
-                doc, doc_line = self.text.remark_above(node.lineno, node.col_offset)
+        doc, doc_line = self.said_of(node, following)
+        if doc is None and all(name.isupper() for name in names):
+            doc, doc_line = self.text.remark_above(node.lineno, node.col_offset)
+        kind: DefinitionKind = "attribute" if prefix else "constant"
+        self.assigned(node, [prefix + name for name in names], kind, doc, doc_line)
+
+    def said_of(
+        self, node: ast.Assign | ast.AnnAssign, following: Sequence[ast.stmt]
+    ) -> tuple[docstrings.Docstring | None, int]:
+        """The documentation of what is assigned: a string below it, or Sphinx's comment."""
+        for below in following:
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                doc, doc_line = self.text.parsed(below.value)
+                if doc is not None:
+                    return doc, doc_line
+        return self.text.comment_beside(node) or self.text.comment_above(node.lineno)
+
+    def assigned(
+        self, node: ast.Assign | ast.AnnAssign, names: Sequence[str], kind: DefinitionKind,
+        doc: docstrings.Docstring | None, doc_line: int,
+    ) -> None:  # fmt: skip
+        """Keep attributes or constants; a long value only where they are documented."""
         source = self.text.segment(node)
         if len(source) > _CONSTANT_LIMIT:
             if doc is None:
@@ -323,13 +356,13 @@ class _ModuleReader:
             source = source[:_CONSTANT_LIMIT].rpartition("\n")[0] or source.split("\n")[0]
         annotation = self.text.segment(node.annotation) if isinstance(node, ast.AnnAssign) else None
         value = self.text.segment(node.value)[:_CONSTANT_LIMIT] if node.value is not None else None
-        kind: DefinitionKind = "attribute" if prefix else "constant"
         annotated = node.annotation if isinstance(node, ast.AnnAssign) else None
-        deprecated = deprecation.annotated(annotated, node.value, self.text) if prefix else None
+        is_member = kind == "attribute"
+        deprecated = deprecation.annotated(annotated, node.value, self.text) if is_member else None
         for name in names:
             self.add(
                 Definition(
-                    kind, self.module.name, prefix + name, self.module.path, node.lineno, source, doc, doc_line,
+                    kind, self.module.name, name, self.module.path, node.lineno, source, doc, doc_line,
                     returns=annotation, value=value, deprecated=deprecated,
                 )
             )  # fmt: skip
@@ -441,6 +474,11 @@ class _ModuleReader:
             ):
                 return self.text.parsed(part.args[0])
         return None, 0
+
+
+def _may_be_left_out(default: str | None) -> bool:
+    """Whether a default only marks that nothing was given."""
+    return default is not None and (default == "None" or marks_nothing(default))
 
 
 def _forwards(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
