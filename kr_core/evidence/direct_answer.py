@@ -632,9 +632,16 @@ def _difference(asked: AskedWords, both: Sequence[Passage]) -> DirectAnswer | No
         for sentence in all_of(passage):
             said = plain(sentence)
             is_advised = re.search(rf"\buse `?(?:\w+\.)*{re.escape(name)}(?!\w)", said)
-            if is_advised or (re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) and _DIFFERS.search(said)):
+            if is_advised or (_spells(name, said, sentence) and _DIFFERS.search(said)):
                 return _quoted(passage, sentence)
     return None
+
+
+def _spells(name: str, said: str, sentence: str) -> bool:
+    """Whether a sentence names something; a plain word (`join` in "a SQL join") only as code."""
+    if name.isalpha() and name.islower():
+        return bool(re.search(rf"[`.]{name}\b(?![ ]\w+`)|\b{name}\(", sentence))
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said))
 
 
 def _told_apart(one: Passage, other: Passage) -> str:

@@ -256,6 +256,8 @@ class _Resolver:
         owners: set[Identifier],
     ) -> NameEntry | None:
         """What a name means: a parameter of what is named beside it (which is then noted), or a symbol."""
+        if symbol is not None and one.form == "keyword" and self._is_called(symbol):
+            symbol = None  # `bind=True` does not mean a method of that name
         parameter, taker = self._parameter(one, others, symbol)
         if parameter is not None and self._prefers(parameter, symbol, one):
             if taker is not None:
@@ -267,6 +269,9 @@ class _Resolver:
             and any(other.role == "subject" for other in others)
         )
         return None if is_of_other and symbol is not None and not self._owner_named(symbol) else symbol
+
+    def _is_called(self, entry: NameEntry) -> bool:
+        return self._passage(entry).data.get("what") in {"function", "class"}
 
     def _is_asked(self, each: Resolved, meant: Sequence[Resolved], owners: set[Identifier]) -> bool:
         """Whether what a name means is what the question asks about, and not only where that is to be found."""

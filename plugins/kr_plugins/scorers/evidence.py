@@ -273,6 +273,10 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
     first = shown[0]
     if asked.kind == "meaning":
         yield from _not_meant(asked, told)
+    said = " ".join([*told, *(example.code.casefold() for example in draft.summary_code)])
+    for one in asked.identifiers:
+        if one.form == "keyword" and not re.search(rf"(?<!\w){re.escape(one.name.casefold())}(?!\w)", said):
+            yield f"nothing in the answer speaks of {one.name}"
     if asked.kind in {"yes_no", "meaning", "how_to"}:
         yield from _not_together(shown, told)
     if first.what == "message" and not _is_explained(asked, draft):
@@ -419,12 +423,14 @@ def _restates(query: ResearchQuery, first: Passage, told: str) -> bool:
 def _is_explained(asked: ParsedQuestion, draft: Draft) -> bool:
     """Whether an answer says more than a pasted message, the code that raises it and the class of the error."""
     pasted = _words_of(asked.text)
+    numbers = {number for claim in draft.summary for number in claim.citations}
+    shown = [passage for number, passage in draft.passages.items() if number in numbers]
     return any(
         passage.what != "message" and _last(passage) not in pasted and len(passage.lead.split()) >= _FEW_WORDS
-        for passage in draft.passages.values()
+        for passage in shown
     ) or any(
         _ADVISES.search(sentence) and not _words_of(sentence) <= pasted
-        for passage in draft.passages.values()
+        for passage in shown
         if passage.what == "message"
         for sentence in _SENTENCE_END.split(passage.lead)
     )

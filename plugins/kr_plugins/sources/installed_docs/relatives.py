@@ -146,7 +146,7 @@ def _affixes(name: str, said: set[str]) -> Iterable[str]:
     parts = _parts(name)
     for part in dict.fromkeys([parts[-1], parts[0]] if len(parts) > 1 else []):
         root = stem(part)
-        if root in said or (root in _FAULTS and said & _FAULTS):
+        if root in _FAULTS if said & _FAULTS else root in said:
             yield part
 
 

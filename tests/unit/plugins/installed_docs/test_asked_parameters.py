@@ -463,3 +463,46 @@ def test_what_is_said_of_another_parameter_decides_nothing(ask):
     text, _level = ask("can the pattern of crate.match match the message with a regex")
     assert "A regex that the message of the crate must match." in text
     assert "`check` in" not in text
+
+
+@pytest.fixture
+def ask_barn(install, ask_about):
+    """Asks about a package whose names are everyday words."""
+    source = '''\
+        """Barns."""
+
+        class Barn:
+            """A barn."""
+
+            def merge(self, other):
+                """Merge two barns by their keys.
+
+                This is different from the join of two roofs, and may surprise.
+                """
+
+            def join(self, other):
+                """Join two barns wall to wall."""
+
+            def bind(self, roof):
+                """Bind a roof to the barn."""
+
+            def task(self, *arguments, **options):
+                """Make a task of the barn out of any callable. It is run when a farmer is free."""
+        '''
+    install("barn", {"barn/__init__.py": source})
+    return partial(ask_about, "barn")
+
+
+@pytest.mark.req("A2")
+def test_a_plain_word_is_no_other_side_of_a_difference(ask_barn):
+    """The join of two roofs is not `Barn.join`."""
+    text, _level = ask_barn("What is the difference between merge and join in barn?")
+    assert text.startswith("`barn.Barn.merge(other)`: Merge two barns by their keys.")
+
+
+@pytest.mark.req("A1", "A8")
+def test_a_keyword_does_not_mean_a_method_of_its_name(ask_barn):
+    """`bind=True` is given to something; where nothing in the answer speaks of it, KR is not sure."""
+    text, level = ask_barn("What does the `bind=True` option do in a barn task?")
+    assert "`barn.Barn.bind" not in text.partition("\n\n")[0]
+    assert level == "low"
