@@ -14,7 +14,7 @@ from kr_core.evidence.heads import default_of, marks_nothing, read_in
 from kr_core.evidence.quoted_lists import items_below
 from kr_core.evidence.raised_errors import raised_by
 from kr_core.evidence.requirements import requirement
-from kr_core.evidence.sentences import value_of
+from kr_core.evidence.sentences import assignment_of, value_of
 from kr_core.evidence.window import all_of, first_sentence, leaned_on
 from kr_core.text import STOP_WORDS, stems
 
@@ -483,9 +483,9 @@ def _stands_for(known: Sequence[Passage], one: _Parameter, value: str) -> tuple[
     if meaning is not None and meaning.default_means:
         return "means", meaning.default_means, Quote(meaning, last_run(meaning))
     constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
-    if constant is None or len(folded(value_of(constant.text))) > _LONG_VALUE:
+    if constant is None or len(folded(value_of(constant))) > _LONG_VALUE:
         return "", "", None
-    return "is", value_of(constant.text), Quote(constant, constant.text)
+    return "is", value_of(constant), Quote(constant, assignment_of(constant))
 
 
 def _means(passage: Passage, one: _Parameter) -> bool:
@@ -568,7 +568,7 @@ def _choices(one: _Parameter, known: Sequence[Passage]) -> DirectAnswer | None:
     """The list in braces of a parameter, or the members of its `Literal`."""
     passage = one.passage
     declares = behind(known, passage.annotation) or passage if passage.annotation else passage
-    choices = value_of(declares.text) if declares is not passage else passage.annotation or ""
+    choices = value_of(declares) if declares is not passage else passage.annotation or ""
     source = declares
     if "Literal[" not in choices:
         listed = _LISTED.search(passage.text.split("\n")[0]) if passage.parameter else None

@@ -176,6 +176,12 @@ def shortened(text: str, limit: int) -> str:
     return (cut.rpartition(" ")[0] or cut).rstrip(",;: ")  # some scripts have no blanks
 
 
-def value_of(assignment: str) -> str:
+def value_of(constant: Passage) -> str:
     """The right-hand side of `NAME = value`."""
+    assignment = assignment_of(constant)
     return assignment.partition("=")[2].strip() or assignment
+
+
+def assignment_of(constant: Passage) -> str:
+    """The statement that assigns a constant, without its documentation."""
+    return constant.signature or constant.text

@@ -19,7 +19,7 @@ from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of, marks_nothing
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
-from kr_core.evidence.sentences import documentation, prose, value_of
+from kr_core.evidence.sentences import assignment_of, documentation, prose, value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.question.analysis import subject_of
@@ -516,14 +516,14 @@ class _Composer:
             stands_for = behind(part.support, name) if passage.parameter and name else None
             if stands_for is None or not name or not holds(passage.text, name):
                 continue
-            value = value_of(stands_for.text)
+            value = value_of(stands_for)
             bare = bare_name(name)
             text = f"{word} `{folded(bare)}` is `{folded(value)}`."
             if len(folded(value)) > _LONG_ALIAS or plain(value) in " ".join(self.said):
                 continue
             numbers = [
                 self.citer.cite(part.source, passage, passage.signature or name),
-                self.citer.cite(part.source, stands_for, stands_for.text),
+                self.citer.cite(part.source, stands_for, assignment_of(stands_for)),
             ]
             claim = self.citer.claim(text, numbers, [bare, value])
             claims += [claim] if claim else []
@@ -536,7 +536,7 @@ class _Composer:
         if not passage.parameter or self.asked.parsed.kind != "how_to":
             return []
         alias = behind(part.support, passage.annotation) if passage.annotation else None
-        declared = value_of(alias.text) if alias is not None else passage.annotation or ""
+        declared = value_of(alias) if alias is not None else passage.annotation or ""
         made_with = [
             Part(part.source, one, part.support)
             for one in part.support
@@ -555,11 +555,13 @@ class _Composer:
             is_inside = one is not alias and name and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", value)
             if not is_inside or behind([one], name) is None:
                 continue
-            meant = value_of(one.text)
+            meant = value_of(one)
             if len(folded(meant)) > _LONG_INSIDE:
                 return []
             text = f"The type `{name}` is `{folded(meant)}`."
-            claim = self.citer.claim(text, [self.citer.cite(part.source, one, one.text)], [name, meant])
+            claim = self.citer.claim(
+                text, [self.citer.cite(part.source, one, assignment_of(one))], [name, meant]
+            )
             return [claim] if claim else []
         return []
 

@@ -180,6 +180,29 @@ def test_a_constant_is_told_with_its_value_and_the_comment_above_it(ask):
     )
 
 
+def test_the_value_of_a_default_is_told_though_a_comment_explains_it(install, ask_about):
+    """The comment is not part of the value."""
+    source = '''\
+        """Vats."""
+
+        # The most that a vat may hold before a second one is opened beside it.
+        MOST_LITRES = 16 * 1024
+
+        class Vat:
+            """A vat."""
+
+            def __init__(self, litres=MOST_LITRES):
+                """Open a vat.
+
+                Args:
+                    litres: How much is in it.
+                """
+        '''
+    install("vat", {"vat/__init__.py": source})
+    text, _level = ask_about("vat", "What is the default of litres in vat.Vat?")
+    assert text.startswith("The default of `litres` in `vat.Vat` is `MOST_LITRES`, which is `16 * 1024`.")
+
+
 @pytest.mark.parametrize(
     "comment",
     [
