@@ -69,6 +69,7 @@ class Exchange:
         """What agents said that is none of the question's choices: no answers, and yet for a human to see."""
         self._run = StageRunner(journal, observers)
         self._began = time.monotonic()
+        self._ended = False
 
     @property
     def id(self) -> str:
@@ -112,6 +113,7 @@ class Exchange:
 
     def finished(self, status: str, answer: Answer | None, escalation_id: str | None) -> None:
         """Say that it has ended, and how long it took."""
+        self._ended = True
         self.say(
             "exchange.finished",
             status=status,
@@ -122,8 +124,9 @@ class Exchange:
         )
 
     def given_up(self, error: BaseException) -> None:
-        """Say that it has ended without a result, and note why."""
-        self.finished("cancelled", None, None)
+        """Say that it has ended without a result, unless it has one that is not durable yet, and note why."""
+        if not self._ended:
+            self.finished("cancelled", None, None)
         self.notes.append(printable(f"{type(error).__name__}: {error}".removesuffix(": ")))
 
     def settle(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import contextmanager
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
@@ -20,7 +22,7 @@ from kr_core.research import Pipeline
 from kr_core.review import is_doubtful, reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.escalation.repository import CaseRepository
@@ -42,11 +44,13 @@ if TYPE_CHECKING:
     from kr_core.protocols import CaseView
     from kr_core.research import CompletedResearch
 
-__all__ = ["AsyncKnowledgeRouterService", "BaseRouterService"]
+__all__ = ["END_SECONDS", "AsyncKnowledgeRouterService", "BaseRouterService"]
 
 _LATER = "is not available in this version of KR"
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+END_SECONDS = 5.0
+"""How long what is cancelled may take to end its programs and requests."""
 
 
 class RouterParts:
@@ -59,6 +63,7 @@ class RouterParts:
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
         self.closed = False
+        self._under_way: set[asyncio.Task[Any]] = set()
         self.dispatcher = AgentDispatcher(pipeline)
         self.updater = CaseUpdater(pipeline)
         self.worker = EscalationWorker(self.updater)
@@ -81,12 +86,47 @@ class RouterParts:
     def loop(self) -> WorkerLoop:
         return WorkerLoop(self.worker, self.chat)
 
-    async def close(self) -> None:
-        """Stop work in progress, wait until all events are durable, and close the pipeline."""
+    @contextmanager
+    def under_way(self, *, until_cancelled: bool) -> Iterator[None]:
+        """What the current task does here is ended by `end`.
+
+        Args:
+            until_cancelled: its end is a cancellation like any other, and no error.
+
+        Raises:
+            StorageError: it was.
+        """
+        task = asyncio.current_task()
+        if task is None or task in self._under_way:  # one method calls another
+            yield
+            return
+        self._under_way.add(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            by_others = task in self._under_way or task.uncancel() > 0
+            if by_others or until_cancelled:
+                raise
+            raise StorageError(
+                "the service was closed while this was under way",
+                where="KnowledgeRouterService",
+                hint="ask again with another service",
+            ) from None
+        finally:
+            self._under_way.discard(task)
+
+    async def end(self) -> None:
+        """Cancel what is under way in this event loop, and wait a few seconds for its end, which is on the record."""
+        self.closed = True
+        here, loop = asyncio.current_task(), asyncio.get_running_loop()
+        ended = {task for task in self._under_way if task is not here and task.get_loop() is loop}
+        self._under_way -= ended
+        for task in ended:
+            task.cancel()
+        if ended:
+            await asyncio.wait(ended, timeout=END_SECONDS)
         if "jobs" in vars(self):
             await self.jobs.end()
-        await shielded(self.pipeline.close)
-        self.closed = True
 
 
 class BaseRouterService:
@@ -158,7 +198,7 @@ class BaseRouterService:
 def _while_open(
     method: Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[AsyncKnowledgeRouterService, _Parameters], Coroutine[Any, Any, _Result]]:
-    """A method that raises `StorageError` once the service is closed, also where it would only have read.
+    """A method that raises `StorageError` once the service is closed, also where it would only have read, or is under way.
 
     An argument of another kind than its annotation says is a `ConfigError`.
     """
@@ -169,7 +209,8 @@ def _while_open(
     ) -> _Result:
         self._check_open()
         check_arguments(method, self, args, kwargs)
-        return await method(self, *args, **kwargs)
+        with self._parts.under_way(until_cancelled=method.__name__ == "keep_tending"):
+            return await method(self, *args, **kwargs)
 
     return checked
 
@@ -295,7 +336,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
     async def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> NoReturn:
-        """Call `tend` repeatedly until cancelled: now, every minute, when something becomes due, and after `wake`.
+        """Call `tend` repeatedly until cancelled, also by `close`: now, every minute, when something becomes due, and after `wake`.
 
         Args:
             tell: called with a note about each failure, once until the note changes.
@@ -451,8 +492,12 @@ class AsyncKnowledgeRouterService(BaseRouterService):
     # -- its end --------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Stop work in progress, wait until all events are durable, and close the pipeline."""
-        await self._parts.close()
+        """Cancel what is under way, wait until all events are durable, and close the pipeline.
+
+        A question that an agent still works on is `cancelled` on the record, and its caller gets a `StorageError`.
+        """
+        await self._parts.end()
+        await shielded(self.pipeline.close)
         release_threads()
 
     async def __aenter__(self) -> Self:

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kr_core.aio import cancel_tasks, end_tasks
-from kr_core.ask.service import AsyncKnowledgeRouterService, BaseRouterService
+from kr_core.ask.service import END_SECONDS, AsyncKnowledgeRouterService, BaseRouterService
 from kr_core.ask.worker_loop import TEND_SECONDS
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ __all__ = ["KnowledgeRouterService"]
 
 Result = TypeVar("Result")
 _Parameters = ParamSpec("_Parameters")
-_END_SECONDS = 5.0
-"""How long what is cancelled may take to end its programs and requests."""
 
 
 def _blocking(
@@ -91,7 +89,7 @@ class KnowledgeRouterService(BaseRouterService):
     get_agent_status = _blocking(AsyncKnowledgeRouterService.get_agent_status)
 
     def close(self) -> None:
-        """Stop work in progress, wait until all events are durable, and close the pipeline."""
+        """See `AsyncKnowledgeRouterService.close`; call it from any thread."""
         if self._loop.is_closed():
             return
         self._run(self._end())
@@ -101,7 +99,8 @@ class KnowledgeRouterService(BaseRouterService):
 
     async def _end(self) -> None:
         """Cancel what other threads have begun, and what was interrupted: it says so on the record, which is open still."""
-        await cancel_tasks(_END_SECONDS)
+        await self._parts.end()
+        await cancel_tasks(END_SECONDS)
         await self._service.close()
         await end_tasks()  # what the tasks have begun at their end
 
@@ -129,5 +128,5 @@ class KnowledgeRouterService(BaseRouterService):
         except BaseException:
             # The caller was interrupted, as by Ctrl-C: what is under way ends its programs first.
             if future.cancel():
-                ended.wait(_END_SECONDS)
+                ended.wait(END_SECONDS)
             raise

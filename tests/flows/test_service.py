@@ -258,6 +258,64 @@ def test_what_is_under_way_ends_with_the_service(tmp_path):
     assert not [thread for thread in threading.enumerate() if thread.name == "kr-service"]
 
 
+def test_an_ask_that_is_under_way_ends_with_the_service(tmp_path):
+    """Whoever waits in another thread gets the documented error, and the record says that the question was cancelled."""
+    duc, came = Asked(), []
+
+    def ask(made):
+        with pytest.raises(StorageError, match="closed while this was under way") as error:
+            made.ask(question(suggested_target="duc"))
+        came.append(error.value)
+
+    with service(tmp_path / "p", duc=duc) as made:
+        asking = threading.Thread(target=ask, args=(made,))
+        asking.start()
+        assert duc.asked.acquire(timeout=60)
+    asking.join(60)
+    assert [type(error) for error in came] == [StorageError]
+    with service(tmp_path / "p", duc=Says()) as again:
+        assert record(again)[-1][1].get("status") == "cancelled"
+
+
+def test_an_ask_in_the_same_event_loop_ends_with_the_service(tmp_path, monkeypatch):
+    """So with coroutines; work that runs until it is cancelled is cancelled, and the caller's own cancellation stays one."""
+    monkeypatch.chdir(tmp_path)
+    duc = Asked()
+
+    def opened():
+        kb = {"knowledge_research": {"knowledge_base_path": str(tmp_path / "kb")}}
+        return AsyncKnowledgeRouterService(Pipeline(kb, agents={"duc": duc}))
+
+    async def main():
+        made = opened()
+        asking = [asyncio.ensure_future(made.ask(question(text=f"Which store {n}?"))) for n in range(2)]
+        tending = asyncio.ensure_future(made.keep_tending())
+        assert await asyncio.to_thread(duc.asked.acquire, timeout=60)
+        assert await asyncio.to_thread(duc.asked.acquire, timeout=60)
+        asking[1].cancel()
+        await made.close()
+        ended = await asyncio.gather(*asking, tending, return_exceptions=True)
+        assert [type(one) for one in ended] == [StorageError, asyncio.CancelledError, asyncio.CancelledError]
+        assert asking[0].cancelling() == 0
+        async with opened() as again:
+            log = await again.get_qa_log("general")
+        return [entry.data["status"] for entry in log if entry.kind == "exchange.finished"]
+
+    assert asyncio.run(main()) == ["cancelled", "cancelled"]
+
+
+class Asked(Says):
+    """An agent that never answers, and tells when it is asked."""
+
+    def __init__(self):
+        super().__init__(seconds=600)
+        self.asked = threading.Semaphore(0)
+
+    async def run(self, job):
+        self.asked.release()
+        return await super().run(job)
+
+
 def test_a_closed_service_says_so(tmp_path):
     """Whatever is called afterwards is refused with the error that is documented; closed once more it stays closed."""
     with service(tmp_path / "p") as made:

@@ -265,7 +265,7 @@ class HumanReplied(OfExchange):
 
 
 class ExchangeFinished(OfExchange):
-    """How an exchange ended: `accepted`, `escalated`, `answered`, `expired` or `failed`.
+    """How an exchange ended: `accepted`, `escalated`, `answered`, `expired`, `failed` or `cancelled`.
 
     `seconds` is how long it took; None where a case that waited for a human ends it once more.
     """
