@@ -93,13 +93,30 @@ def table(settings: Schema, origin: Callable[[KeyPath], str]) -> Table:
     Raises:
         ConfigError: roster or rules are wrong; with file and line.
     """
-    rules = settings.routing.rules
+    rules, agents = settings.routing.rules, roster(settings, origin)
     if rules is None:
-        placed = [PlacedRule(rule, "default rules") for rule in RULES]
+        placed = [_default(rule, settings, agents) for rule in RULES]
     else:
         placed = [PlacedRule(rule, origin(("routing", "rules", number))) for number, rule in enumerate(rules)]
     only = next(iter(settings.agents)) if len(settings.agents) == 1 and not rules else None
-    return Table(placed, roster(settings, origin), settings.routing.default_threshold, only)
+    return Table(placed, agents, settings.routing.default_threshold, only)
+
+
+def _default(rule: RoutingRule, settings: Schema, agents: dict[str, AgentProfile]) -> PlacedRule:
+    """A default rule; its agent yields to one that is set up, where itself is not: the only one, or one of its role."""
+    usual = rule.agent
+    assert usual is not None, "a default rule says who answers"
+    if usual in settings.agents:
+        return PlacedRule(rule, "default rules")
+    # who only changes a setting of a usual agent relies on the others as they are
+    own = [
+        name for name in settings.agents if name not in ROSTER or agents[name].plugin != agents[usual].plugin
+    ]
+    of_role = [name for name in own if agents[name].role == agents[usual].role]
+    other = next(iter(of_role or own), None) if of_role or len(settings.agents) == 1 else None
+    if other is None:
+        return PlacedRule(rule, "default rules")
+    return PlacedRule(rule.model_copy(update={"agent": other}), f"default rules, {other} in place of {usual}")
 
 
 def changed(before: Table, rules: Sequence[RoutingRule]) -> Table:

@@ -19,7 +19,6 @@ from kr_core.errors import ConfigError, suggestion
 from kr_core.file_edits import FileEdit, check_writable, text_of
 from kr_core.model.time_limits import duration_text
 from kr_core.net.redaction import redacted
-from kr_core.routing.defaults import RULES
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -265,7 +264,7 @@ def _rule(it: _Planner) -> PlannedChange:
     if (
         it.config.settings.routing.rules is None
     ):  # those of the configuration take the place of the usual ones
-        usual = [{"topic": one.topic, "agent": one.agent} for one in RULES]
+        usual = [{"topic": one.rule.topic, "agent": one.rule.agent} for one in it.config.routing.rules]
         return _of_configuration(it, key, [*usual, rule])
     return _changed("configuration", [_configured(it.config, key, rule, append=True)])
 

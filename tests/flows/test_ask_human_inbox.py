@@ -312,6 +312,30 @@ def test_the_only_agent_that_is_configured_answers_where_there_are_no_rules(proj
     assert kr_here("ask", "Will it rain?").code == 5
 
 
+@pytest.mark.req("Q2")
+def test_a_default_rule_yields_to_the_agent_that_is_configured(project_folder, kr_here):
+    """In place of an agent that nobody set up, the only one that is answers, or one of several with the same role."""
+
+    def asked(topic, *agents):
+        project(project_folder, [("", SURE)])
+        file = project_folder / "kr.yaml"
+        listed = "agents: {" + ", ".join(agents) + "}"
+        file.write_text(file.read_text().replace("agents: {duc: {plugin: command}}", listed))
+        return kr_here("route", QUESTION, "--topic", topic, "--json").json["agent"]
+
+    winston = "winston: {plugin: command, role: architect}"
+    assert asked("architecture", winston) == "winston"
+    assert kr_here("ask", QUESTION, "--topic", "architecture", "--json").json["answer"]["agent"] == "winston"
+    explained = kr_here("route", QUESTION, "--topic", "architecture", "--explain").out
+    assert "winston in place of duc" in " ".join(explained.split())
+    assert asked("architecture", "veuve: {plugin: command}") == "veuve"
+    john = "john: {plugin: command, role: product}"
+    assert [asked(topic, john, winston) for topic in ("architecture", "requirements")] == ["winston", "john"]
+    assert asked("architecture", john, "quinn: {plugin: command, role: qa}") == "duc"
+    assert asked("architecture", "marie: {threshold: 90}") == "duc", "another setting alone sets nobody up"
+    assert asked("architecture", "duc: {plugin: command}", winston) == "duc"
+
+
 def test_what_kept_agents_from_answering_is_not_said_of_a_human_s_answer(project_folder, kr_here, inbox):
     """The note was for the person who decides."""
     project(project_folder, [("", SURE)])
