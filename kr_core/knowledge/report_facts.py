@@ -8,13 +8,13 @@ date, a version, or the framework's name.
 from __future__ import annotations
 
 import re
-from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.ids import fold_name, framework_folder
+from kr_core.knowledge.written_dates import day_in, is_day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from datetime import date
 
 __all__ = ["ReportFacts", "is_framework_of", "report_facts"]
 
@@ -27,12 +27,6 @@ _BOLD = re.compile(
 _SECTION = re.compile(r"^##[ \t]", re.MULTILINE)
 _VERSION_AT_END = re.compile(r"^(.*\S)[ \t]+[(`]*(v?\d[\w.+-]*|latest)[)`]*$")
 _VERSION = re.compile(r"v?\d{1,9}(?:\.(?:\d{1,9}|x|\*)){1,9}[\w.+-]{0,40}|v\d{1,9}", re.ASCII)
-_DAY = re.compile(
-    r"""(?P<y>\d{4})(?:-|/|\.|[ ]?年[ ]?|년[ ]?)(?P<m>\d{1,2})(?:-|/|\.|[ ]?月[ ]?|월[ ]?)(?P<d>\d{1,2})(?:[ ]?日|일)?
-      | (?P<day>\d{1,2})\.[ ]?(?P<month>\d{1,2})\.[ ]?(?P<year>\d{4})""",
-    re.VERBOSE | re.ASCII,
-)
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 _AND = re.compile(r"(?<![ \t])[ \t]+(?:[/+&|]|and)[ \t]+|[,;][ \t]+")
 _DATES = ("research date", "researched", "date")
 _KNOWN = {"framework", "version", "topic", "confidence", "score", "source", "sources", *_DATES}
@@ -76,7 +70,7 @@ def _framework(known: dict[str, str], others: list[str], folder: str) -> tuple[s
     """The framework and the version, of the line in English or of one that says the same in another language."""
     said, version = known.get("framework", ""), known.get("version", "")
     if not version:
-        version = next((one for one in others if _VERSION.fullmatch(one) and not _DAY.fullmatch(one)), "")
+        version = next((one for one in others if _VERSION.fullmatch(one) and not is_day(one)), "")
     if not folder:
         return _name_and_version(said, version)
     for line in [said] if said else others:
@@ -101,21 +95,10 @@ def _name_and_version(framework: str, version: str) -> tuple[str, str]:
 
 
 def _researched(known: dict[str, str], others: list[str]) -> date | None:
-    for name in _DATES:
-        if found := _ISO.search(known.get(name, "")):
-            return _day(found[0].split("-"))
-    for value in others:
-        if found := _DAY.fullmatch(value):
-            parts = ("y", "m", "d") if found["y"] else ("year", "month", "day")
-            return _day(found.group(*parts))
-    return None
-
-
-def _day(parts: Iterable[str]) -> date | None:
-    try:
-        return date(*map(int, parts))
-    except ValueError:
-        return None
+    said = [day_in(known[name], anywhere=True) for name in _DATES if name in known]
+    return next((day for day in said if day), None) or next(
+        (day for value in others if (day := day_in(value, anywhere=False))), None
+    )
 
 
 def _plain(text: str) -> str:

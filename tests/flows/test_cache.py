@@ -1,6 +1,7 @@
 """`kr cache`, and the limits of the knowledge base, as a person and a pipeline meet them."""
 
 import json
+import os
 import subprocess
 from datetime import date, timedelta
 
@@ -394,6 +395,26 @@ class TestRebuild:
         assert set(listed) == {"parcel-labels", "parcel-timeout", "parcel-wild"}
         wild = listed["parcel-wild"]
         assert (wild["topic"], wild["framework_version"], wild["created"]) == ("sending", "1.4", "2026-01-05")
+
+    @pytest.mark.req("K7", "K5")
+    def test_reports_without_a_day_are_named(self, kr, base):
+        """The day on which their file was written counts, and the command says so, once and for these alone."""
+        text = "# parcel - {}\n\n**Framework:** parcel\n{}\n## Summary\n\nSo.\n"
+        for number in range(5):
+            file = base / f"frameworks/parcel/undated-{number}.md"
+            file.write_text(text.format(f"undated {number}", "**Researched:** last week\n"))
+            os.utime(file, (1_770_000_000,) * 2)
+        (base / "frameworks/parcel/dated.md").write_text(
+            text.format("dated", "**Researched:** 5 February 2026\n")
+        )
+        told = " ".join(kr("cache", "rebuild").out.split())
+        assert (
+            "5 reports tell no day of their research that KR can read; the day on which the file was written counts: "
+            "frameworks/parcel/undated-0.md, frameworks/parcel/undated-1.md, frameworks/parcel/undated-2.md and 2 more"
+        ) in told
+        days = {one["id"]: one["created"] for one in kr("cache", "list", "--json").json}
+        assert (days["parcel-dated"], days["parcel-undated-0"]) == ("2026-02-05", "2026-02-02")
+        assert "no day" not in kr("cache", "rebuild").out
 
     @pytest.mark.req("K7", "K6")
     def test_a_broken_archive(self, kr, base):

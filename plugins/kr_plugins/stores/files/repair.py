@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.plugin import SKELETON_MARK, Issue
@@ -22,8 +23,7 @@ from kr_plugins.stores.files.index_merge import resolve_conflict
 from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import date
+    from collections.abc import Callable, Iterable, Iterator
 
     from kr_core.plugin import Entry
     from kr_plugins.stores.files.folder import KnowledgeFolder
@@ -146,6 +146,8 @@ class _Made(NamedTuple):
 
     row: IndexRow
     how: str
+    undated: str = ""
+    """The path of its report, where that tells no day, so that the file's counts."""
 
 
 def rebuild(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today: date) -> list[str]:
@@ -173,7 +175,22 @@ def rebuild(folder: KnowledgeFolder, live: IndexFile, archive: IndexFile, today:
     live.save(index, before=None)
     counts = Counter(one.how for one in made)
     told = ", ".join(f"{counts[how]} {what}" for how, what in _SAID.items() if counts[how])
-    return [*said, f"{live.path.name}: {told or 'no entries'}{aside}"]
+    return [*said, f"{live.path.name}: {told or 'no entries'}{aside}", *_undated(made)]
+
+
+def _undated(made: Iterable[_Made]) -> list[str]:
+    """A line about the reports that tell no day, if there are any."""
+    paths = [one.undated for one in made if one.undated]
+    if not paths:
+        return []
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    tell = "1 report tells" if len(paths) == 1 else f"{len(paths)} reports tell"
+    says = f"{tell} no day of their research that KR can read; the day on which the file was written counts"
+    return [f"{says}: {', '.join(paths[:_NAMED])}{more}"]
+
+
+_NAMED = 3
+"""A note names at most this many reports."""
 
 
 _SAID = {
@@ -186,11 +203,13 @@ _SAID = {
 _LEFT_OUT = frozenset({"lost", "double"})
 
 
-def rebuilt(folder: KnowledgeFolder, live: IndexFile, archived: frozenset[str], today: date) -> Index:
-    """The index of a file that cannot be parsed: what it still tells, and the rest from the reports."""
+def rebuilt(
+    folder: KnowledgeFolder, live: IndexFile, archived: frozenset[str], today: date
+) -> tuple[Index, list[str]]:
+    """The index of a file that cannot be parsed: what it still tells, and the rest from the reports; also a note on their days."""
     found = _readable(live, LIVE, today)
-    made = _rows(folder, found.contents, archived, today)
-    return found.contents.with_rows(one.row for one in made if one.how not in _LEFT_OUT)
+    made = list(_rows(folder, found.contents, archived, today))
+    return found.contents.with_rows(one.row for one in made if one.how not in _LEFT_OUT), _undated(made)
 
 
 def salvaged_rows(file: IndexFile, today: date) -> list[IndexRow]:
@@ -230,7 +249,9 @@ def _rows(folder: KnowledgeFolder, index: Index, archived: frozenset[str], today
     }
     seen: set[str] = set()
     for number, row in enumerate(index.rows):
-        entry = row.read.entry or _completed(row, reports, folder, today)
+        entry, undated = row.read.entry, ""
+        if entry is None:
+            entry, undated = _completed(row, reports, folder, today)
         if entry is None:
             yield _Made(row, "kept")  # it is none of ours
         elif entry.path in seen:
@@ -243,12 +264,21 @@ def _rows(folder: KnowledgeFolder, index: Index, archived: frozenset[str], today
             seen.add(entry.path)
             best = _possible(_latest(entry, index), today)
             mended = index.changed_row(number, best) if best != row.read.entry else row
-            yield _Made(mended, "kept" if mended is row else "mended")
+            yield _Made(mended, "kept" if mended is row else "mended", undated)
     known = seen | archived  # one union for each report would take minutes
     for path, text in reports.items():
-        made = None if path in known else entry_of(path, text, undated=written_on(folder.root / path))
+        made, undated = (None, "") if path in known else _told(folder, path, text)
         if made is not None:
-            yield _Made(index.new_row(made), "made")
+            yield _Made(index.new_row(made), "made", undated)
+
+
+def _told(folder: KnowledgeFolder, path: str, text: str) -> tuple[Entry | None, str]:
+    """The entry of a report, and its path where the day of its file counts."""
+    made = entry_of(path, text, undated=date.min)
+    if made is None or made.created > date.min:
+        return made, ""
+    day = written_on(folder.root / path)
+    return made.model_copy(update={"created": day, "last_accessed": day}), path
 
 
 def _can_be_completed(folder: KnowledgeFolder, row: IndexRow, today: date) -> bool:
@@ -258,20 +288,23 @@ def _can_be_completed(folder: KnowledgeFolder, row: IndexRow, today: date) -> bo
         return False
     file = folder.report(path)
     text = None if file is None else readable_text(file)
-    return text is not None and _completed(row, {path: text}, folder, today) is not None
+    return text is not None and _completed(row, {path: text}, folder, today)[0] is not None
 
 
-def _completed(row: IndexRow, reports: dict[str, str], folder: KnowledgeFolder, today: date) -> Entry | None:
-    """The entry of an item that lacks something, where its report says the rest."""
+def _completed(
+    row: IndexRow, reports: dict[str, str], folder: KnowledgeFolder, today: date
+) -> tuple[Entry | None, str]:
+    """The entry of an item that lacks something, where its report says the rest; and as `_told`."""
     item = row.read.item
     path = item.get("path") if isinstance(item, dict) else None
     if not isinstance(path, str) or path not in reports:
-        return None
-    told = entry_of(path, reports[path], undated=written_on(folder.root / path))
+        return None, ""
+    told, undated = _told(folder, path, reports[path])
     if told is None:
-        return None
+        return None, ""
     usable = {key: value for key, value in item.items() if value not in (None, "", [], {})}
-    return read({**told.model_dump(mode="json"), **usable}, today).entry or told
+    entry = read({**told.model_dump(mode="json"), **usable}, today).entry or told
+    return entry, undated if entry.created == told.created else ""
 
 
 def _latest(entry: Entry, index: Index) -> Entry:

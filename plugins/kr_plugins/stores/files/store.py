@@ -191,7 +191,8 @@ class Files:
         try:
             return self._live.read(), ""
         except UnreadableIndexError as error:
-            rebuilt = repair.rebuilt(self._folder, self._live, self._archived_paths(), self._today())
+            rebuilt, notes = repair.rebuilt(self._folder, self._live, self._archived_paths(), self._today())
+            self.warnings.extend(notes)
             return rebuilt, f"{self._live.place_of(error)} could not be read ({error})"
 
     def _set_aside(self, why: str) -> None:

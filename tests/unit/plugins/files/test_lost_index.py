@@ -117,7 +117,8 @@ class TestLostIndex:
         assert (folder / "index.yaml.corrupt-20260205T123001").read_text() == text
         assert sorted(found.topic for found in Files(folder).entries()) == sorted(topics)
         assert {found.framework_version for found in store.entries()} == {"0.28"}
-        (warning,) = store.candidates(query()).warnings
+        undated, warning = store.candidates(query()).warnings
+        assert undated.startswith("3 reports tell no day")
         assert "set aside as index.yaml.corrupt-20260205T123001 and rebuilt" in warning
         assert store.candidates(query()).warnings == ()
 
