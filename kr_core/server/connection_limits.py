@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kr_core.server.access import Application
 
-__all__ = ["ConnectionLimits", "LimitedServer"]
+__all__ = ["ConnectionLimits", "LimitedServer", "max_connections"]
 
 _MAX_CONNECTIONS = 1_000
 _ACCEPTED_AT_ONCE = 16
@@ -39,7 +39,7 @@ _LAST_SECONDS = 1
 """So long calls may take at the end before they are cancelled."""
 
 
-def _max_connections() -> int:
+def max_connections() -> int:
     """Three quarters of the files that this process may have open; the rest is for the journal, reports and programs."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else -1
     return _MAX_CONNECTIONS if files < 0 else max(1, min(_MAX_CONNECTIONS, files * 3 // 4))
@@ -72,7 +72,7 @@ class _Config(uvicorn.Config):
             timeout_graceful_shutdown=_LAST_SECONDS,
         )
         self.limits = limits
-        self.most = limits.connections or _max_connections()
+        self.most = limits.connections or max_connections()
         self.without_request: dict[_LimitedConnection, None] = {}
         """Those that have not sent a whole request, the one that has waited longest first."""
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.transport_security import TransportSecuritySettings
 
 from kr_core.server.access import AccessGuard
+from kr_core.server.connection_limits import max_connections
 from kr_core.server.http_server import ListeningSocket
 from kr_core.server.mcp.mcp_server import server_of
+from kr_core.server.mcp.session_limits import SessionLimits
 
 if TYPE_CHECKING:
     from kr_core.server.access import Application
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["application", "serve"]
 
 _IDLE_SECONDS = 1800.0
-"""A session without a request, or a stream that waits for messages, ends after so long."""
+"""A session that has had no request and no open stream for so long ends."""
 _MAX_SESSIONS = 2_000
 """At a time, of some 36 kB each; the newer generation of clients has none."""
+_MAX_STREAMS = max(1, max_connections() // 2)
+"""Sessions that may keep a stream open, which is a connection: the other half is for requests."""
 
 
 def application(
@@ -28,20 +32,22 @@ def application(
     token: str | None = None,
     idle_seconds: float = _IDLE_SECONDS,
     max_sessions: int = _MAX_SESSIONS,
+    max_streams: int = _MAX_STREAMS,
 ) -> Application:
     """The ASGI application.
 
     Args:
         project: what it serves.
         token: what callers must know; None asks for nothing.
-        idle_seconds: how long a session may be without a request.
-        max_sessions: how many there may be at a time; one more is refused with 503.
+        idle_seconds: how long a session may be without a request and without an open stream.
+        max_sessions: how many there may be at a time; one more ends the one whose client has been silent longest.
+        max_streams: how many of them may have an open stream; the same.
     """
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # the guard checks more
     inner = server_of(project).streamable_http_app(
-        transport_security=unchecked, session_idle_timeout=idle_seconds, max_sessions=max_sessions
-    )
-    return AccessGuard(cast("Application", inner), token)
+        transport_security=unchecked, session_idle_timeout=idle_seconds, max_sessions=2 * max_sessions
+    )  # many that begin at once are one too many for a moment
+    return AccessGuard(SessionLimits(cast("Application", inner), max_sessions, max_streams), token)
 
 
 async def serve(project: ServedProject, host: str, port: int, token: str | None) -> None:
