@@ -74,6 +74,24 @@ def test_a_look_up_marks_what_its_age_or_its_version_makes_stale(researched, day
     assert (STALE_MARK in kept(researched)[0]) == (status == "stale")
 
 
+@pytest.mark.req("K2", "K4")
+def test_two_major_versions_share_one_entry(researched):
+    """The format has one entry for a topic: each change of version is a miss that tells why, each repeat a hit."""
+
+    def asked(version):
+        results = researched.ask(
+            {"docs": Given(found())}, researched.request(framework_version=version)
+        ).result.results
+        return results.cache_hit, [note for note in results.degradation_notes if "was replaced" in note]
+
+    replaced = "an earlier report was replaced: written for {}, you run {} (another major version)"
+    assert asked("3.1") == (False, [replaced.format("2.1", "3.1")])
+    assert asked("3.1") == (True, [])
+    assert asked("2.1") == (False, [replaced.format("3.1", "2.1")])
+    assert asked("2.1") == (True, [])
+    assert len(researched.index) == 1
+
+
 @pytest.mark.req("K4", "R9")
 def test_an_entry_that_is_due_to_leave_is_marked_too(researched):
     """Not used for 61 days it answers nothing any more: the index says so at the look-up, also where no source answers."""
