@@ -1,8 +1,8 @@
 """`kr init --client`: a coding agent's client is told of `kr mcp`, and its agent of when and how to ask.
 
 Nothing is kept of it elsewhere. In the client's configuration KR's entry is known by its value; a text for the agent ends with
-its own checksum. What was changed is the user's, and is neither replaced nor removed; nor are a configuration that is not word for
-word what KR makes where none was, and folders that may have been there before.
+its own checksum, and names the folder that KR made for it. What was changed is the user's, and is neither replaced nor removed; nor are a
+configuration that is not word for word what KR makes where none was, and folders that were there before.
 """
 
 from __future__ import annotations
@@ -34,8 +34,15 @@ if TYPE_CHECKING:
 _SERVERS, _NAME = "mcpServers", "kr"
 _OWN_FOLDER = "kr"
 """Of KR's skill and its agent for BMAD; nobody else has a reason to make it."""
-_SEAL = "<!-- Written by `kr init`, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
-_SEALED = re.compile(r"(?P<text>.*)" + re.escape(_SEAL).replace(r"\{\}", "(?P<sum>[0-9a-f]{16})"), re.DOTALL)
+_OWN_FOLDERS = 2
+"""It and the one below it."""
+_SEAL = "<!-- Written by `kr init`{}, sha256:{}. Change it as you like: KR then leaves it alone. -->\n"
+_MADE = " with the folder `{}`"
+_SEALED = re.compile(
+    r"(?P<text>.*)<!-- Written by `kr init`(?: with the folder `(?P<made>[^`\n]+)`)?, sha256:(?P<sum>[0-9a-f]{16})"
+    + re.escape(_SEAL.rpartition("{}")[2]),
+    re.DOTALL,
+)
 
 
 class _Client(NamedTuple):
@@ -114,7 +121,9 @@ def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_FileEdi
             continue  # of another program, which this project does not use
         if _is_ours(before):
             made = render(search_folders(folder), template, knowledge_base=_shown(folder, base))
-            yield _FileEdit(path, before, made + _SEAL.format(_checksum(made)))
+            with_folder = _folder_made(before) or _first_missing(folder, path)
+            seal = _SEAL.format(with_folder and _MADE.format(with_folder), _checksum(made))
+            yield _FileEdit(path, before, made + seal)
         else:
             print(f"note: {name} is not KR's, or was changed; it stays as it is")
 
@@ -230,8 +239,24 @@ def _is_ours(text: str | None) -> bool:
     """Whether a text for an agent may be replaced: there is none, or it is as KR has written it."""
     if text is None:
         return True
-    sealed = _SEALED.fullmatch(text.replace("\r\n", "\n"))
+    sealed = _sealed(text)
     return sealed is not None and sealed["sum"] == _checksum(sealed["text"])
+
+
+def _sealed(text: str) -> re.Match[str] | None:
+    return _SEALED.fullmatch(text.replace("\r\n", "\n"))
+
+
+def _folder_made(text: str | None) -> str:
+    """The highest folder that KR made for a text, as the text says; empty if it says none."""
+    sealed = _sealed(text) if text else None
+    return (sealed["made"] or "") if sealed else ""
+
+
+def _first_missing(folder: Path, path: Path) -> str:
+    """The highest folder that will be made for a file."""
+    above = [one for one in path.parents if one.is_relative_to(folder) and not one.exists()]
+    return above[-1].relative_to(folder).as_posix() if above else ""
 
 
 def _checksum(text: str) -> str:
@@ -248,7 +273,7 @@ def _apply_all(folder: Path, changes: Sequence[_FileEdit]) -> None:
             missing = [above for above in change.path.resolve().parents if not above.exists()]
             made.append((change, missing))
             _check_unchanged(folder, change)
-            _apply(change)
+            _apply(folder, change)
     except (OSError, ConfigError) as error:
         for change, missing in reversed(made):
             _put_back(folder, change, missing)
@@ -266,14 +291,18 @@ def _check_unchanged(folder: Path, change: _FileEdit) -> None:
         raise ConfigError("was changed by someone else meanwhile", where=str(change.path), hint=hint)
 
 
-def _apply(change: _FileEdit) -> None:
+def _apply(folder: Path, change: _FileEdit) -> None:
     if change.after is not None:
         write_atomically(change.path.resolve(), change.after)  # a link stays one
         return
     change.path.unlink()
-    for above in change.path.parents[:2]:  # those above may have been there before
-        own = _OWN_FOLDER in (above.name, above.parent.name)
-        if not own or above.is_symlink() or any(above.iterdir()):
+    made = _folder_made(change.before)
+    for number, above in enumerate(
+        change.path.parents
+    ):  # those that KR has not made may have been empty before
+        own = number < _OWN_FOLDERS and _OWN_FOLDER in (above.name, above.parent.name)
+        by_us = made and folder / made in (above, *above.parents)
+        if above == folder or not (own or by_us) or above.is_symlink() or any(above.iterdir()):
             return
         above.rmdir()
 

@@ -74,8 +74,7 @@ def test_in_an_empty_project(init, folder, client):
     assert "there already" in init(client, "--yes").out
     assert there(folder) == sorted(FILES[client])
     assert init(client, "--undo", "--yes").code == 0
-    assert there(folder) == []
-    assert not (folder / ".claude/skills/kr").exists()
+    assert list(folder.iterdir()) == []
     assert "nothing to undo" in init(client, "--undo", "--yes").out
 
 
@@ -209,9 +208,26 @@ def test_what_the_user_has_made_of_it_is_neither_replaced_nor_removed(init, fold
         assert (folder / configuration).read_text() == mine
         assert guide.read_text() == changed
     older = "older\n"
-    guide.write_text(older + client_setup._SEAL.format(client_setup._checksum(older)))
+    guide.write_text(older + client_setup._SEAL.format("", client_setup._checksum(older)))
     init("claude-code", "--yes")
     assert "# Ask KR\n" in guide.read_text()
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_only_folders_that_it_made_and_that_are_empty_go(init, folder, client):
+    """A text written anew keeps in mind which folders it came with; what somebody put there stays, with its folder."""
+    _, text = FILES[client]
+    top = folder / text.partition("/")[0]
+    init(client, "--yes")
+    (folder / text).write_text((folder / text).read_text().replace("\n", "\r\n"))
+    init(client, "--yes")
+    (top / "mine.md").write_text("mine")
+    assert init(client, "--undo", "--yes").code == 0
+    assert [path.name for path in top.iterdir()] == ["mine.md"]
+    (top / "mine.md").unlink()
+    init(client, "--yes")
+    assert init(client, "--undo", "--yes").code == 0
+    assert [path.name for path in folder.iterdir()] == [top.name]
 
 
 @pytest.mark.parametrize("before", ["{}", "{}\n", "{ }\n"])
