@@ -15,7 +15,7 @@ from kr_core.model import Finding, Outcome, SourceConsulted
 from kr_core.net.reasons import MAX_REASON_LENGTH, said, short
 from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin_calls import package_of
-from kr_core.protocols import Limited
+from kr_core.protocols import Limited, Unready
 from kr_core.research.outcomes import outcome_of, timeout
 from kr_core.terminal_text import cleaned, printable
 
@@ -276,12 +276,13 @@ class SourceChain:
             await answers.keep(self._query, finding)
         if external and not finding.reached:
             await shielded(lambda: self._budget.give_back(grant))
-            self._note_unasked(slot.name, finding, tried=tried)
+            self._note_unasked(slot.name, source, finding, tried=tried)
         return self._ended(slot.name, await self._hooked(slot, finding)), dropped and left <= limit
 
-    def _note_unasked(self, name: str, finding: Finding, *, tried: bool) -> None:
-        """Of sources that nobody configured one line says that they could not be asked, and not one each."""
-        if self._components.default_chain and finding.outcome is Outcome.unavailable:
+    def _note_unasked(self, name: str, source: Source, finding: Finding, *, tried: bool) -> None:
+        """Of sources that nobody configured one line says that they could not be asked; another reason is each one's own."""
+        is_off = isinstance(source, Unready) and bool(source.unready)
+        if self._components.default_chain and finding.outcome is Outcome.unavailable and (tried or is_off):
             self._unasked.setdefault("not reached" if tried else "not switched on", []).append(name)
 
     async def _hooked(self, slot: SourceSlot, finding: Finding) -> Finding:

@@ -66,7 +66,9 @@ def test_the_blocks_of_a_page_run_in_order(
         done = run(command, installs=installs)
         assert done.returncode == 0, f"{page}:{block.line}\n{block.text}\n{done.stdout}\n{done.stderr}"
         printed = [done.stdout, done.stderr]
-        assert "persona_load_failed" not in "".join(printed), f"{page}:{block.line}: the page names a persona it lacks"
+        assert "persona_load_failed" not in "".join(printed), (
+            f"{page}:{block.line}: the page names a persona it lacks"
+        )
         assert not_printed(block.shown_output, *printed) == [], (
             f"{page}:{block.line}\n{done.stdout}\n{done.stderr}"
         )

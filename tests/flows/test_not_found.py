@@ -96,6 +96,22 @@ def test_a_question_that_names_no_library_goes_to_the_dependency_that_fits(kr, s
     assert kr("research", "How do I frob the gizmo?").code == 2
 
 
+@pytest.mark.req("R6")
+def test_a_source_that_another_package_index_keeps_from_asking_says_so(kr, shop):
+    """It is switched on: the reason is that no public registry may learn the name."""
+    other = {"PIP_INDEX_URL": "https://pypi.acme.example/simple"}
+    done = kr(
+        "research", "How do I frob a zebra?", "--framework", "zebra-frob", "--json", cwd=shop, env=other
+    )
+    notes = done.json["results"]["degradation_notes"]
+    (note,) = (note for note in notes if "deepwiki" in note)
+    assert note.startswith(
+        "deepwiki: unavailable: it is not known in which repository on GitHub zebra-frob is made"
+    )
+    assert "names another index, and no lock file says that zebra-frob comes from the public one" in note
+    assert any(note.startswith("not switched on: web_search") for note in notes)
+
+
 @pytest.mark.req("A9", "R6")
 def test_sources_that_nobody_switched_on_are_told_in_one_line(kr, shop):
     """Each still has its own line of `sources_consulted`."""
