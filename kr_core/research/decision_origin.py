@@ -9,12 +9,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.wording import same_question
-from kr_core.research.human_review import SOURCE, reviewed_by, says
 
 if TYPE_CHECKING:
     from kr_core.research.container import Container
 
-__all__ = ["NOT_RECORDED", "decision_note", "is_recorded"]
+__all__ = ["NOT_RECORDED", "SOURCE", "decision_note", "is_recorded"]
+
+SOURCE = "human"
+"""The source of an answer that a human gave."""
 
 NOT_RECORDED = "the human's decision that this answer tells of is not in your record: it was made elsewhere, or by no one"
 _TOLD = re.compile(
@@ -57,6 +59,11 @@ def is_recorded(components: Container, evidence: dict[str, Any], shown: str) -> 
         evidence: of the kept answer.
         shown: the answer that a caller gets of it.
     """
+    from kr_core.research.human_review import (  # with all that composes a report: a usual hit needs none of it
+        reviewed_by,
+        says,
+    )
+
     name = reviewed_by(evidence)
     try:
         document = components.journal.document(_CASES, name) if name else None

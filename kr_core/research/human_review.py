@@ -12,6 +12,7 @@ from kr_core.knowledge.wording import same_question
 from kr_core.model import STALE_MARK, Attribution, Claim, Draft, Finding, Outcome, Passage, Score
 from kr_core.net.redaction import redacted
 from kr_core.research import report as reports
+from kr_core.research.decision_origin import SOURCE
 from kr_core.research.lookup import NOTHING, entry_to_write, summary_of
 from kr_core.research.maintenance import within_limits
 from kr_core.research.passages import ranked
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Review", "ReviewedReport", "record_review", "reviewed_by", "says"]
 
-SOURCE = "human"
-"""The source of an answer that a human gave."""
 FINDING = "given by a human"
 _KEY = "review"
 """In the evidence of a reviewed answer: `case`, `by`, the day `on` which, and `how` it was decided."""
