@@ -14,7 +14,7 @@ from kr_core.evidence.heads import default_of, marks_nothing, read_in
 from kr_core.evidence.quoted_lists import items_below
 from kr_core.evidence.raised_errors import raised_by
 from kr_core.evidence.requirements import requirement
-from kr_core.evidence.sentences import assignment_of, value_of
+from kr_core.evidence.sentences import assignment_of, documentation, value_of
 from kr_core.evidence.window import all_of, first_sentence, leaned_on
 from kr_core.text import STOP_WORDS, stems
 
@@ -106,6 +106,10 @@ _ASKS_RETURNED = re.compile(
 _OR_NONE = re.compile(r"(?<!\s)\s*+\|\s*+None$")
 _CONJUNCTIONS = frozenset({"and", "or", "not", "in", "is", "from", "between", "with"})
 """Functions of query builders by name, and words of any question."""
+_SAYS_WHAT = frozenset({"argument", "option", "parameter", "setting", "value", "keyword"})
+_TYPE_LINE = re.compile(r"[:,] default(?:: ?|=| )(?::\w{1,20}:)?`{0,2}([\w.'\"-]{1,60})`{0,2}$")
+"""The end of a line of types in numpy's form."""
+_LONG_LINE = 300
 _NOT_PARAMETERS = frozenset({"default", "self", "value", "data", "name"})
 """Names that are everyday words of questions: they count only where a question spells them as code."""
 
@@ -369,8 +373,8 @@ def _default_described(asked: AskedWords, known: Sequence[Passage]) -> DirectAns
         return None
     own = {one.parameter: one for one in known if one.parameter and one.symbol == first.symbol and one.lead}
     beyond = asked.share(first.symbol or "")
-    named = _OF_WORD.search(asked.parsed.asking)
-    word = stems(named[1]) if named else frozenset()
+    called = _OF_WORD.search(asked.parsed.asking)
+    word = stems(called[1]) if called else frozenset()
     told = sorted(
         (
             (asked.share(f"{one.parameter} {one.lead} {first.symbol}") - beyond, one)
@@ -379,10 +383,20 @@ def _default_described(asked: AskedWords, known: Sequence[Passage]) -> DirectAns
         ),
         key=lambda pair: -pair[0],
     )
+    named = [pair for pair in told if _says_name(asked, pair[1])]
+    told = named or told
     if not told or told[0][0] < _DESCRIBES or (len(told) > 1 and told[1][0] > _CLEARLY * told[0][0]):
         return None
     one = told[0][1]
     return _default(asked, [_Parameter(one.parameter or "", one.default, one.symbol or "", one)], known, None)
+
+
+def _says_name(asked: AskedWords, parameter: Passage) -> bool:
+    """Whether the question says a word of a parameter's name that its callable's name does not have: "chunk size" of `chunks`."""
+    own = stems((parameter.parameter or "").replace("_", " ")) - stems(
+        (parameter.symbol or "").replace("_", " ")
+    )
+    return bool(own & asked.telling)
 
 
 def _default(
@@ -450,11 +464,17 @@ def _is_required(asked: AskedWords, one: _Parameter, known: Sequence[Passage]) -
     """
     if not re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", asked.question):
         return False
-    if one.name in STOP_WORDS and not _is_code(asked.question, one.name):
+    if not _is_code(asked.question, one.name) and (one.name in STOP_WORDS or _qualifies(asked, one.name)):
         return False
     declared = f"{one.passage.annotation or ''} {one.passage.lead if one.passage.parameter else ''}"
     is_needed = one.default is None and one.name in one.passage.required
     return is_needed and not _OPTIONAL.search(declared) and _is_called(one, known)
+
+
+def _qualifies(asked: AskedWords, name: str) -> bool:
+    """Whether a plain word only says of which thing the default is asked: `worker` in "the default worker timeout"."""
+    said = re.search(rf"\bdefault (?:\w+ )?{re.escape(name)} (\w+)", asked.parsed.asking, re.IGNORECASE)
+    return said is not None and said[1].lower() not in STOP_WORDS | _SAYS_WHAT
 
 
 def _is_called(one: _Parameter, known: Sequence[Passage]) -> bool:
@@ -482,10 +502,23 @@ def _stands_for(known: Sequence[Passage], one: _Parameter, value: str) -> tuple[
     meaning = next((each for each in known if _means(each, one)), None) if value == "None" else None
     if meaning is not None and meaning.default_means:
         return "means", meaning.default_means, Quote(meaning, last_run(meaning))
+    if value == "None":
+        return _declared_in_words(known, one)
     constant = None if _PLAIN_LITERAL.match(value) else behind(known, value)
     if constant is None or len(folded(value_of(constant))) > _LONG_VALUE:
         return "", "", None
     return "is", value_of(constant), Quote(constant, assignment_of(constant))
+
+
+def _declared_in_words(known: Sequence[Passage], one: _Parameter) -> tuple[str, str, Quote | None]:
+    """The default that the line of types gives where the signature has `None`: `figsize : float, default: 6.4`."""
+    about = [each for each in known if each.parameter == one.name and each.symbol == one.symbol]
+    for passage in about:
+        line = documentation(passage).strip().split("\n")[0]
+        declared = _TYPE_LINE.search(line) if len(line) <= _LONG_LINE else None
+        if declared is not None and declared[1] != "None":
+            return "means", declared[1], Quote(passage, line)
+    return "", "", None
 
 
 def _means(passage: Passage, one: _Parameter) -> bool:

@@ -190,6 +190,8 @@ def _sentences(passage: Passage) -> list[_Sentence]:
     is_section = passage.kind in {"section", "page"}
     if (not is_section and not passage.lead) or passage.what == "requirements":
         return []
+    if passage.what == "setting":  # its documentation is a string in the code
+        return [_Sentence(sentence, 0) for sentence in sentences(passage.lead)]
     text = passage.lead if passage.what == "message" else documentation(passage)
     paragraphs = [one for one in prose(text).split("\n") if not _CALL.fullmatch(one)]
     if not is_section:

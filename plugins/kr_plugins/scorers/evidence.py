@@ -74,6 +74,10 @@ _ASKED_VALUE = re.compile(r"""=\s?["']([\w.+-]{1,40})["']""")
 _QUOTED = re.compile(r"""['"`][\w.+-]{1,40}['"`]""")
 _LISTED = 3
 """A sentence that quotes this many values is a list of them."""
+_NOT_RESOLVED = re.compile(
+    r"the default of .{1,300} is `((?!(?:True|False|None)`)[a-z_][^`(]{0,80})`\.", re.IGNORECASE
+)
+"""A default that is a name or an expression with one, of which no sentence says what it stands for."""
 _ADVISES = re.compile(
     r"\b(?:instead|use|try|set|pass|install|must|should|make sure|please|upgrade|remove|replace|consider|did you|add|call)\b",
     re.IGNORECASE,
@@ -301,6 +305,8 @@ def _lacks(
     told = _told_of(first, draft)
     if asked.kind == "default" and not draft.direct and not _tells_value(query, asked, first, told):
         yield MEDIUM - 1, "no sentence tells a value"
+    if asked.kind == "default" and draft.direct and (left := _NOT_RESOLVED.match(_direct_of(draft))):
+        yield HIGH - 1, f"nothing tells what {left[1]} is"
     if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
         yield MEDIUM - 1, "no sentence speaks of all that was asked"
     if _FAILS.search(asked.asking) and not draft.direct and not _SAYS_FAILURE.search(told):

@@ -4,8 +4,8 @@ It imports and runs nothing, and nothing leaves the machine. It parses sources, 
 the user's cache folder, and searches there.
 
 - Python: the docstrings and signatures of the packages in the project's environment, and of the standard library.
-- What only the code knows by name: environment variables, keys of a configuration, options handed on as keywords, the
-  values of constants. From the metadata: versions of Python, extras, dependencies.
+- What only the code knows by name: environment variables, keys of a configuration, options of the command line,
+  options handed on as keywords, the values of constants. From the metadata: versions of Python, extras, dependencies.
 - npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
   a package without declarations, those of `@types`, also of the major version before. A name in both Python and npm means the one that the project
   depends on.

@@ -1,10 +1,12 @@
-"""What an answer says of settings: the environment variables that a library reads, and the default that its code gives an option."""
+"""What an answer says of settings: environment variables, options of the command line, the default that code gives an option."""
 
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from kr_core.plugin import UnresolvedName
 from kr_core.toolkit import marks_nothing, split_identifier, stem, words
 from kr_plugins.sources.installed_docs.cited_passages import passage_of
 from kr_plugins.sources.installed_docs.relatives import names_beside
@@ -21,6 +23,9 @@ _ABOUT = frozenset(
     map(stem, ("environment", "variable", "variables", "env", "var", "vars", "set", "read", "control"))
 )
 """Words that say that an environment variable is asked for, and not which."""
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
+_NEAR = 0.6
+"""Names of options that are less alike are not near each other."""
 _MOST = 3
 """Environment variables that are shown with their code."""
 _MOST_NAMED = 24
@@ -42,9 +47,12 @@ def about_settings(
         terms: the words of the question.
         origin: where the passages come from.
     """
+    answered = _with_flags(index, parsed, answered, origin)
     first = next(iter(answered.passages), None)
-    if first is not None and first.pinned and first.what == "setting":
-        spelled = re.compile(rf"(?<!\w){re.escape(first.symbol or '')}(?!\w)")
+    is_bare = first is not None and (first.what == "setting" or (first.what == "constant" and not first.lead))
+    if first is not None and first.pinned and is_bare:
+        last = (first.symbol or "").rpartition(".")[2]
+        spelled = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
         rest = [one for one in answered.passages[1:] if one.pinned or spelled.search(one.text)]
         is_told = parsed.kind == "default" and first.default is not None
         covers = first.model_copy(update={"coverage": max(first.coverage, 1.0 if is_told else _COVERED)})
@@ -54,6 +62,28 @@ def about_settings(
     if _ASKS.search(parsed.asking):
         return _with_environment(index, answered, terms, origin)
     return answered
+
+
+def _with_flags(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, origin: Origin
+) -> IndexAnswer:
+    """The answer that begins with the options of the command line that the question spells, or says which are not there."""
+    asked = list(dict.fromkeys(_FLAG.findall(parsed.text)))[:_MOST]
+    if not asked:
+        return answered
+    found = {name: hit.passage for name in asked for hit in index.by_symbol(name)[:1]}
+    declared = [one.symbol or "" for one in index.unsearched("setting") if one.data["form"] == "flag"]
+    said = "\n".join(passage.text for passage in answered.passages)
+    absent = [
+        UnresolvedName(name=name, nearest=tuple(get_close_matches(name, declared, n=2, cutoff=_NEAR)))
+        for name in asked
+        if declared and name not in found and name not in said
+    ]
+    named = [
+        passage_of(one, origin).model_copy(update={"coverage": 1.0, "pinned": True}) for one in found.values()
+    ]
+    rest = [one for one in answered.passages if not (named and one.pinned)]
+    return answered._replace(passages=(*named, *rest), unresolved=(*answered.unresolved, *absent))
 
 
 def _read_default(index: PassageIndex, first: Passage, origin: Origin) -> list[Passage]:

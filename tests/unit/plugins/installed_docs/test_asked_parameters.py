@@ -506,3 +506,65 @@ def test_a_keyword_does_not_mean_a_method_of_its_name(ask_barn):
     text, level = ask_barn("What does the `bind=True` option do in a barn task?")
     assert "`barn.Barn.bind" not in text.partition("\n\n")[0]
     assert level == "low"
+
+
+@pytest.fixture
+def ask_loom(install, ask_about):
+    """Asks about a package whose parameters are documented in numpy's form."""
+    source = '''\
+        """Looms."""
+
+        class Loom:
+            """A loom with a thread."""
+
+            def __init__(self, worker):
+                """Set up a loom.
+
+                Args:
+                    worker: Who works at it.
+                """
+
+
+        def weave(yarn, shuttles="auto", inline=False, extent=None, beam=LONG["beam"]):
+            """Weave a cloth of yarn.
+
+            Parameters
+            ----------
+            shuttles : int or str
+                How yarn is shuttled.
+            inline : bool
+                How to put the cloth of yarn. By default each shuttle of a size has its own.
+            extent : (float, float), default: :rc:`cloth.size`
+                How wide and long it is.
+            beam : str
+                What it is wound on.
+            """
+        '''
+    install("loom", {"loom/__init__.py": source})
+    return partial(ask_about, "loom")
+
+
+@pytest.mark.req("A2", "A8")
+def test_a_word_that_only_qualifies_is_not_told_as_required(ask_loom):
+    """ "The default worker timeout" does not ask for the default of `worker`."""
+    assert "is required" not in ask_loom("What is the default worker timeout of loom.Loom?")[0]
+    assert "is required" in ask_loom("What is the default of worker in loom.Loom?")[0]
+
+
+@pytest.mark.req("A2")
+def test_a_parameter_whose_name_the_question_says_comes_before_one_that_speaks_of_it(ask_loom):
+    text, _level = ask_loom("What is the default shuttle size of loom.weave?")
+    assert not text.startswith("The default of `inline`")
+
+
+@pytest.mark.req("A2")
+def test_the_default_in_the_line_of_types_is_what_none_means(ask_loom):
+    text, _level = ask_loom("What is the default of extent in loom.weave?")
+    assert text.startswith("The default of `extent` in `loom.weave` is `None`, which means `cloth.size`.")
+
+
+@pytest.mark.req("A8")
+def test_a_default_that_nothing_resolves_is_not_high(ask_loom):
+    text, level = ask_loom("What is the default of beam in loom.weave?")
+    assert text.startswith('The default of `beam` in `loom.weave` is `LONG["beam"]`.')
+    assert level == "medium"

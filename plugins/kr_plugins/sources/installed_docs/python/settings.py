@@ -1,4 +1,4 @@
-"""The settings that a module's code reads by name: environment variables, keys of a configuration, options handed on as keywords.
+"""The settings that a module's code reads by name: environment variables, keys of a configuration, options handed on as keywords, options of the command line.
 
 No signature shows them and documentation often leaves them out, so the code that reads one is what KR can cite.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.python.source_text import SourceText
 
-Form = Literal["environment", "entry", "key"]
+Form = Literal["environment", "entry", "key", "flag"]
 
 _MOST_SETTINGS = 4_000
 """Of one package; Django reads some hundred."""
@@ -28,13 +28,17 @@ _MOST_LINES = 12
 _MOST_CHARACTERS = 800
 """Of the code that is shown."""
 _LONG_DEFAULT = 80
-_NAME = re.compile(r"(?=.{4,80}$)(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)")
-"""How a setting is spelled: in capitals, or several words joined by underscores."""
+_NAME = re.compile(r"(?=.{4,80}$)(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|--[a-z][a-z0-9-]*)")
+"""How a setting is spelled: in capitals, as several words joined by underscores, or as an option of the command line."""
 _IN_CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_READING = re.compile(r"""['"](?:[A-Z][A-Z0-9_]{3,80}|[a-z][a-z0-9]*+(?:_[a-z0-9]++)++)['"]""")
+_READING = re.compile(
+    r"""['"](?:[A-Z][A-Z0-9_]{3,80}|[a-z][a-z0-9]*+(?:_[a-z0-9]++)++|--[a-z][a-z0-9-]{1,80})['"]"""
+)
 """A line that may read a setting; most modules have none, and are not walked through."""
 _READERS = frozenset({"get", "pop", "setdefault"})
 _ENVIRONMENT = frozenset({"environ", "_environ", "env", "getenv", "environb"})
+_FLAGS = frozenset({"option", "add_argument", "addoption", "add_option", "Option"})
+"""What declares an option of the command line: click, typer, argparse, optparse, pytest."""
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPE = (*_FUNCTION, ast.ClassDef)
 
@@ -52,6 +56,8 @@ class Setting(NamedTuple):
     """The lines of the statement, dedented; those of the expression where the statement is long."""
     default: str | None = None
     """What counts where nothing is given, verbatim."""
+    said: str = ""
+    """What it says of itself: the help of an option of the command line."""
     opening: tuple[int, str] | None = None
     """Line and text of the first line of the definition or constant around it."""
 
@@ -69,8 +75,11 @@ def settings_of(tree: ast.Module, source: SourceText) -> list[Setting]:
     reader = _SettingReader(source)
     place = 0
     for statement in tree.body:
+        start = min(
+            (one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno
+        )
         end = statement.end_lineno or statement.lineno
-        while place < len(lines) and lines[place] < statement.lineno:
+        while place < len(lines) and lines[place] < start:
             place += 1
         if place < len(lines) and lines[place] <= end:
             reader.read(statement)
@@ -119,6 +128,7 @@ def setting_passages(
             text="\n".join([*(text for _line, text in opening), setting.code]),
             locator=f"{module.path}:{setting.line}",
             symbol=name,
+            lead=setting.said,
             prior=0.3,
             code=(setting.code,),
             data={
@@ -137,6 +147,15 @@ def _tells(module: Module, setting: Setting) -> tuple[bool, bool, bool, int]:
         ".setdefault(" in setting.code or setting.form == "entry",
         -module.name.count("."),
     )
+
+
+class _Read(NamedTuple):
+    """An expression that reads a setting."""
+
+    name: str
+    form: Form
+    default: ast.expr | None = None
+    help: ast.expr | None = None
 
 
 class _Place(NamedTuple):
@@ -162,15 +181,15 @@ class _SettingReader:
                 place = place._replace(statement=node)
             if isinstance(node, _SCOPE):
                 place = place._replace(scope=f"{place.scope}.{node.name}".lstrip("."), definition=node)
-            for name, form, default in _read_by(node):
-                self.add(name, form, node, default, place)
+            for read in _read_by(node):
+                self.add(read, node, place)
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and not isinstance(place.definition, _FUNCTION):
                 self.entries(node, place.scope)
             waiting += [(child, place) for child in reversed(list(ast.iter_child_nodes(node)))]
 
-    def add(self, name: str, form: Form, node: ast.AST, default: ast.expr | None, place: _Place) -> None:
+    def add(self, read: _Read, node: ast.AST, place: _Place) -> None:
         """Keep a place that reads a setting."""
-        if not _NAME.fullmatch(name) or not isinstance(node, (ast.expr, ast.keyword)):
+        if not _NAME.fullmatch(read.name) or not isinstance(node, (ast.expr, ast.keyword)):
             return
         is_simple = not hasattr(place.statement, "body") and not hasattr(place.statement, "cases")
         code = self.code(place.statement) if is_simple else ""
@@ -178,8 +197,12 @@ class _SettingReader:
         code = code or self.code(node)
         if code:
             opening = self.line(place.definition) if place.definition is not None else None
-            told = None if default is None else self.value(_without_repeating(default, name))
-            self.found.append(Setting(name, form, place.scope, line, code, told, opening))
+            told = None if read.default is None else self.value(_without_repeating(read.default, read.name))
+            said = _text(read.help) if read.help is not None else ""
+            said = (
+                said if said in code else ""
+            )  # put together of several strings, it is not what the source has
+            self.found.append(Setting(read.name, read.form, place.scope, line, code, told, said, opening))
 
     def entries(self, node: ast.Assign | ast.AnnAssign, scope: str) -> None:
         """Keep the names in capitals that a constant holds, those of a dictionary with their values."""
@@ -205,7 +228,7 @@ class _SettingReader:
         if _IN_CAPITALS.fullmatch(name.value) and code and len(self.found) < _MOST_OF_MODULE:
             told = self.value(value) if is_key else None
             opens = [opening] if opening[0] < key.lineno else []
-            self.found.append(Setting(name.value, "entry", where, key.lineno, code, told, *opens))
+            self.found.append(Setting(name.value, "entry", where, key.lineno, code, told, "", *opens))
 
     def line(self, node: ast.stmt) -> tuple[int, str]:
         """The number and text of a statement's first line."""
@@ -226,31 +249,42 @@ class _SettingReader:
         return text if 0 < len(text) <= _LONG_DEFAULT else None
 
 
-def _read_by(node: ast.AST) -> Iterator[tuple[str, Form, ast.expr | None]]:
+def _read_by(node: ast.AST) -> Iterator[_Read]:
     """The settings that an expression itself reads, each with what counts where nothing is given."""
     if isinstance(node, ast.Call):
-        name = _last(node.func)
-        owner = _last(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-        form: Form = "environment" if name in _ENVIRONMENT or owner in _ENVIRONMENT else "key"
-        first = {"getattr": 1}.get(name, 0 if name in _READERS or name in _ENVIRONMENT else None)
-        if first is not None and len(node.args) > first and (read := _text(node.args[first])):
-            yield read, form, node.args[first + 1] if len(node.args) > first + 1 else None
+        yield from _read_by_call(node)
     elif isinstance(node, ast.Subscript) and (read := _text(node.slice)):
         if _last(node.value) in _ENVIRONMENT:
-            yield read, "environment", None
+            yield _Read(read, "environment")
         elif isinstance(node.ctx, ast.Load) and _IN_CAPITALS.fullmatch(read):
-            yield read, "key", None
+            yield _Read(read, "key")
     elif isinstance(node, ast.keyword) and node.arg == "envvar" and (read := _text(node.value)):
-        yield read, "environment", None
+        yield _Read(read, "environment")
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         read = _text(node.left) if _last(node.comparators[0]) in _ENVIRONMENT else ""
         if read:
-            yield read, "environment", None
+            yield _Read(read, "environment")
+
+
+def _read_by_call(node: ast.Call) -> Iterator[_Read]:
+    name = _last(node.func)
+    if name in _FLAGS:
+        given = {one.arg: one.value for one in node.keywords}
+        flags = [flag for one in node.args[:6] if (flag := _text(one)).startswith("--")]
+        yield from (
+            _Read(flag.partition("/")[0], "flag", given.get("default"), given.get("help")) for flag in flags
+        )
+        return
+    owner = _last(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    form: Form = "environment" if name in _ENVIRONMENT or owner in _ENVIRONMENT else "key"
+    first = 1 if name == "getattr" else 0 if name in _READERS or name in _ENVIRONMENT else None
+    if first is not None and len(node.args) > first and (read := _text(node.args[first])):
+        yield _Read(read, form, node.args[first + 1] if len(node.args) > first + 1 else None)
 
 
 def _without_repeating(default: ast.expr, name: str) -> ast.expr:
     """The default behind places that read the same name: `options.get("a", getattr(task, "a", 600))` has 600."""
-    inner = next((one[2] for one in _read_by(default) if one[0] == name), None)
+    inner = next((one.default for one in _read_by(default) if one.name == name), None)
     return default if inner is None else inner
 
 
