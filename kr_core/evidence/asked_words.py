@@ -47,7 +47,7 @@ _TURNS = re.compile(
 )
 
 
-_GIVEN = re.compile(r"""=\s?["']([\w.+-]{1,40})["']""")
+_GIVEN = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
 """The value that a question gives a parameter."""
 
 

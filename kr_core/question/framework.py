@@ -111,7 +111,7 @@ def infer_framework(question: str, project: LocalProject) -> str | None:
 def named_framework(question: str, project: LocalProject) -> tuple[str | None, bool]:
     """The framework that a question is about, as `infer_framework` says, and whether the question names it for sure."""
     mentions = list(_mentions(question))
-    packages = _rank(_installed(mentions, question, project))
+    packages = _rank([*_installed(mentions, question, project), *_before_endings(question, project)])
     if not packages or packages[0].score < _ENOUGH:
         packages = _rank(
             [*packages, *_locked(mentions, question, project), *_absent(mentions, question, project)]
@@ -204,9 +204,22 @@ def _locked(mentions: list[_Mention], question: str, project: LocalProject) -> l
         head = mention.name.partition(".")[0] if mention.cue == "dotted" else mention.name
         plain = head.lower().removesuffix(".js")
         names = [normalise("-".join(plain.split())), *distributions_called(head)]
-        known = next((name for name in names if name in named), None)
-        if known and _may_name(mention) and not is_standard(mention.name):
+        whole = normalise(mention.name)  # `socket.io`, beside Python's `socket`
+        is_whole = "." in mention.name and whole in project.direct_dependencies()
+        known = whole if is_whole else next((name for name in names if name in named), None)
+        if known and _may_name(mention) and (is_whole or not is_standard(mention.name)):
             found.append(_scored(mention, known, "locked", question, project))
+    return found
+
+
+def _before_endings(question: str, project: LocalProject) -> list[_FrameworkCandidate]:
+    """Direct dependencies with a member that is called like the ending of a file's name: `express.json`."""
+    found = []
+    for token in _TOKEN.finditer(question):
+        head, dot, tail = token[0].partition(".")
+        name = normalise(head)
+        if dot and tail.lower() in _FILE_TAILS and name in project.direct_dependencies(development=False):
+            found.append(_FrameworkCandidate(name, _ENOUGH + 15, token.start(), "locked", is_direct=True))
     return found
 
 

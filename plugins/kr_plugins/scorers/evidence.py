@@ -70,8 +70,10 @@ _OF_KIND = frozenset(
     purpose change work give pass new call write code way""".split()
 )
 """Words that say what kind of answer is asked for, or what any how-to says."""
-_ASKED_VALUE = re.compile(r"""=\s?["']([\w.+-]{1,40})["']""")
+_ASKED_VALUE = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
 _QUOTED = re.compile(r"""['"`][\w.+-]{1,40}['"`]""")
+_DEFAULT_MARK = re.compile(r"@?\bdefault\s+(?:`[^`]*`|\S+)")
+"""A default that is given and not explained."""
 _LISTED = 3
 """A sentence that quotes this many values is a list of them."""
 _NOT_RESOLVED = re.compile(
@@ -275,12 +277,11 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
     if not told:
         return
     first = shown[0]
+    if told[0].startswith("see also"):
+        yield "nothing can be quoted of what comes first"
     if asked.kind == "meaning":
         yield from _not_meant(asked, told)
-    said = " ".join([*told, *(example.code.casefold() for example in draft.summary_code)])
-    for one in asked.identifiers:
-        if one.form == "keyword" and not re.search(rf"(?<!\w){re.escape(one.name.casefold())}(?!\w)", said):
-            yield f"nothing in the answer speaks of {one.name}"
+    yield from _not_named(asked, draft)
     if asked.kind in {"yes_no", "meaning", "how_to"}:
         yield from _not_together(shown, told)
     if first.what == "message" and not _is_explained(asked, draft):
@@ -296,6 +297,15 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
         says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
         if asks.search(asked.asking) and not says_it:
             yield f"no sentence of the answer says what None means in {first.parameter}"
+
+
+def _not_named(asked: ParsedQuestion, draft: Draft) -> Iterator[str]:
+    """The keywords of the question (`bind=True`) of which neither a sentence nor the code of the answer speaks."""
+    parts = [*(claim.text for claim in draft.summary), *(example.code for example in draft.summary_code)]
+    said = "\n".join(parts).casefold()
+    for one in asked.identifiers:
+        if one.form == "keyword" and not re.search(rf"(?<!\w){re.escape(one.name.casefold())}(?!\w)", said):
+            yield f"nothing in the answer speaks of {one.name}"
 
 
 def _lacks(
@@ -453,7 +463,12 @@ def _value_not_explained(asked: ParsedQuestion, draft: Draft) -> str:
         return ""
     value = found[1]
     quoted = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-    told = [one for claim in draft.summary for one in _SENTENCE_END.split(claim.text) if quoted.search(one)]
+    told = [
+        one
+        for claim in draft.summary
+        for one in _SENTENCE_END.split(_DEFAULT_MARK.sub("", claim.text))
+        if quoted.search(one)
+    ]
     return "" if any(len(_QUOTED.findall(one)) < _LISTED for one in told) else value
 
 

@@ -134,6 +134,17 @@ def test_a_direct_dependency_beats_a_transitive_one(shop):
 
 
 @pytest.mark.req("R1")
+def test_a_name_with_a_dot_is_that_of_a_dependency(tmp_path, project):
+    """`socket.io` is not Python's `socket`, and `express.json` not a file; `package.json` is one."""
+    (tmp_path / "package.json").write_text(
+        '{"dependencies": {"socket.io": "4.8.4", "express": "5.3.0", "axios": "1.21.1"}}'
+    )
+    shop = project()
+    assert infer_framework("What is the default pingInterval in socket.io?", shop) == "socket-io"
+    assert infer_framework("What is the default body size in express.json?", shop) == "express"
+    assert infer_framework("How do I set a base URL in axios from package.json?", shop) == "axios"
+
+
 def test_the_only_direct_dependency_is_meant_where_nothing_is_named(tmp_path, make_environment, project):
     make_environment(tmp_path / ".venv", {"httpx": "1", "h11": "1", "pytest": "8"})
     (tmp_path / "pyproject.toml").write_text(

@@ -568,3 +568,20 @@ def test_a_default_that_nothing_resolves_is_not_high(ask_loom):
     text, level = ask_loom("What is the default of beam in loom.weave?")
     assert text.startswith('The default of `beam` in `loom.weave` is `LONG["beam"]`.')
     assert level == "medium"
+
+
+@pytest.mark.req("A8")
+def test_the_default_is_no_explanation_of_a_value(install, ask_about):
+    """`@default 'forks'` does not say what "forks" does."""
+    source = '''\
+        """Runs."""
+
+        def run(pool="forks"):
+            """Run it.
+
+            Args:
+                pool: The name of the pool that the file belongs to. @default 'forks'
+            """
+        '''
+    install("runs", {"runs/__init__.py": source})
+    assert ask_about("runs", 'What does pool: "forks" mean in runs.run?')[1] == "low"
