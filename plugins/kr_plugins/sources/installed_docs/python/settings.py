@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -32,7 +33,7 @@ _NAME = re.compile(r"(?=.{4,80}$)(?:[A-Z][A-Z0-9_]*|[a-z][a-z0-9]*(?:_[a-z0-9]+)
 """How a setting is spelled: in capitals, as several words joined by underscores, or as an option of the command line."""
 _IN_CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _READING = re.compile(
-    r"""['"](?:[A-Z][A-Z0-9_]{3,80}|[a-z][a-z0-9]*+(?:_[a-z0-9]++)++|--[a-z][a-z0-9-]{1,80})['"]"""
+    r"""['"](?:[A-Z][A-Z0-9_]{3,80}|[a-z][a-z0-9]*+(?:_[a-z0-9]++)++|--[a-z][a-z0-9/-]{1,80})['"]"""
 )
 """A line that may read a setting; most modules have none, and are not walked through."""
 _READERS = frozenset({"get", "pop", "setdefault"})
@@ -70,19 +71,9 @@ def settings_of(tree: ast.Module, source: SourceText) -> list[Setting]:
         source: its text.
     """
     lines = [number for number, line in enumerate(source.lines, start=1) if _READING.search(line)]
-    if not lines:
-        return []
-    reader = _SettingReader(source)
-    place = 0
-    for statement in tree.body:
-        start = min(
-            (one.lineno for one in getattr(statement, "decorator_list", ())), default=statement.lineno
-        )
-        end = statement.end_lineno or statement.lineno
-        while place < len(lines) and lines[place] < start:
-            place += 1
-        if place < len(lines) and lines[place] <= end:
-            reader.read(statement)
+    reader = _SettingReader(source, lines)
+    for statement in tree.body if lines else ():
+        reader.read(statement)
     return reader.found
 
 
@@ -168,8 +159,10 @@ class _Place(NamedTuple):
 
 
 class _SettingReader:
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, lines: list[int]) -> None:
         self.source = source
+        self.lines = lines
+        """The numbers of the lines that may read a setting."""
         self.found: list[Setting] = []
 
     def read(self, top: ast.stmt) -> None:
@@ -177,6 +170,8 @@ class _SettingReader:
         waiting: list[tuple[ast.AST, _Place]] = [(top, _Place("", None, top))]
         while waiting and len(self.found) < _MOST_OF_MODULE:
             node, place = waiting.pop()
+            if not self.may_read(node):
+                continue
             if isinstance(node, ast.stmt):
                 place = place._replace(statement=node)
             if isinstance(node, _SCOPE):
@@ -186,6 +181,14 @@ class _SettingReader:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and not isinstance(place.definition, _FUNCTION):
                 self.entries(node, place.scope)
             waiting += [(child, place) for child in reversed(list(ast.iter_child_nodes(node)))]
+
+    def may_read(self, node: ast.AST) -> bool:
+        """Whether a node has one of the lines; one without a place of its own may have any."""
+        if not isinstance(node, (ast.stmt, ast.expr)):
+            return True
+        first = min((one.lineno for one in getattr(node, "decorator_list", ())), default=node.lineno)
+        place = bisect_left(self.lines, first)
+        return place < len(self.lines) and self.lines[place] <= (node.end_lineno or node.lineno)
 
     def add(self, read: _Read, node: ast.AST, place: _Place) -> None:
         """Keep a place that reads a setting."""
@@ -224,7 +227,7 @@ class _SettingReader:
     ) -> None:  # fmt: skip
         """Keep one entry of a dictionary."""
         assert isinstance(name.value, str)
-        code = self.lines(key.lineno, value.end_lineno or value.lineno)
+        code = self.shown(key.lineno, value.end_lineno or value.lineno)
         if _IN_CAPITALS.fullmatch(name.value) and code and len(self.found) < _MOST_OF_MODULE:
             told = self.value(value) if is_key else None
             opens = [opening] if opening[0] < key.lineno else []
@@ -235,9 +238,9 @@ class _SettingReader:
         return node.lineno, self.source.lines[node.lineno - 1][:_MOST_CHARACTERS].strip()
 
     def code(self, node: ast.stmt | ast.expr | ast.keyword) -> str:
-        return self.lines(node.lineno, node.end_lineno or node.lineno)
+        return self.shown(node.lineno, node.end_lineno or node.lineno)
 
-    def lines(self, first: int, last: int) -> str:
+    def shown(self, first: int, last: int) -> str:
         """Some lines, dedented; empty where they are too many to be shown."""
         if last - first >= _MOST_LINES:
             return ""
