@@ -58,7 +58,7 @@ _TOLD = 0.8
 _HELD_BACK, _LARGE = 0.15, 200_000
 """How much a larger library must have more, by the bytes of its sources."""
 _RAISED = re.compile(r"(?:Error|Exception|Warning|Found|Unfeasible):[ \t]([^\n]{20,400})")
-_RUN, _STEP, _MOST_RUNS, _LEAST_RUN = 4, 2, 8, 12
+_RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), 2, 8, 12
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
 """Of a package's sources in which a raised message is looked for."""
@@ -164,8 +164,7 @@ def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
     """The library whose sources hold most of the message that a question pastes, if one holds more than the others."""
     raised = _RAISED.findall(question)
     said = raised[-1].split() if raised else []
-    runs = [" ".join(said[at : at + _RUN]).encode() for at in range(0, len(said) - _RUN + 1, _STEP)]
-    runs = [run for run in runs if len(run) >= _LEAST_RUN][:_MOST_RUNS]
+    runs = [run for length in _RUNS for run in _runs(said, length)]
     if not runs:
         return None
     found = []
@@ -181,10 +180,16 @@ def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
     return having[0] if best and len(having) == 1 else None
 
 
+def _runs(said: Sequence[str], length: int) -> list[bytes]:
+    """The first runs of so many words; shorter ones hold where the source breaks a message over lines."""
+    runs = (" ".join(said[at : at + length]).encode() for at in range(0, len(said) - length + 1, _STEP))
+    return [run for run in runs if len(run) >= _LEAST_RUN][:_MOST_RUNS]
+
+
 def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     """The only one of the libraries that has an identifier of the question; what it exports counts before what it holds."""
     spelled = (name for found in _IDENTIFIER.findall(question) for name in found if name)
-    names = [name for name in dict.fromkeys(spelled) if not hasattr(builtins, name)]
+    names = [name for name in dict.fromkeys(spelled) if not hasattr(builtins, name) and name[1:2] != "."]
     for name in names[:_MAX_NAMES]:
         plain = name.rpartition(".")[2].encode()
         last = re.escape(plain)

@@ -286,6 +286,8 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
         yield from _not_together(shown, told)
     if first.what == "message" and not _is_explained(asked, draft):
         yield "nothing was found beside the message itself"
+    if asked.kind == "error" and first.what == "class" and not _advises(shown, told):
+        yield "the class of the error is described, and nothing says how to mend it"
     if asked.kind == "meaning" and (value := _value_not_explained(asked, draft)):
         yield f"no sentence of the answer says what {value} means"
     if asked.kind == "error" and not first.pinned and _last(first) not in asked.text.casefold():
@@ -297,6 +299,11 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
         says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
         if asks.search(asked.asking) and not says_it:
             yield f"no sentence of the answer says what None means in {first.parameter}"
+
+
+def _advises(shown: Sequence[Passage], told: Sequence[str]) -> bool:
+    """Whether an answer about an error holds its message in the source, or says what to do."""
+    return any(one.what == "message" for one in shown) or any(map(_ADVISES.search, told))
 
 
 def _not_named(asked: ParsedQuestion, draft: Draft) -> Iterator[str]:

@@ -137,3 +137,17 @@ def test_a_pasted_message_tells_the_library_that_raises_it(project):
     (site / "wires/client.py").write_text('"""Width, cell, certain: is the cell\'s width not certain?"""\n')
     choice = choose_framework("ValueError: The width of a Cell is not certain", project)
     assert (choice.framework, choice.searched[:1]) == ("rich", ("rich",))
+
+
+@pytest.mark.req("A12")
+def test_a_message_that_the_source_breaks_over_lines_tells_the_library(project, tmp_path):
+    """Fewer of its words are side by side, and `a.empty` is of a variable."""
+    site = tmp_path / ".venv/lib/python3.11/site-packages"
+    (site / "shapes/model.py").write_text(
+        'raise ValueError(\n    f"The truth value of a {name} is ambiguous. "\n    "Use a.empty, a.any() or a.all()."\n)\n'
+    )
+    (site / "rich/table.py").write_text("def empty(): ...\n\n# The truth value of anything\n")
+    question = (
+        "ValueError: The truth value of a Series is ambiguous. Use a.empty, a.item(), a.any() or a.all()."
+    )
+    assert choose_framework(question, project).framework == "shapes"

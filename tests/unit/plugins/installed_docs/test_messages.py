@@ -299,3 +299,11 @@ def test_a_parameter_that_points_to_a_setting_comes_after_it(install, project, t
     )
     found = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
     assert found.passages[0].symbol == first
+
+
+@pytest.mark.req("A8")
+def test_the_class_of_an_error_alone_is_no_remedy(install, ask_about):
+    """What it is called and that it is raised the reader knows from the error itself."""
+    source = '"""Crates."""\n\n\nclass CrateLostError(Exception):\n    """Signals that a crate was lost. This typically aborts any handling."""\n'
+    install("crates", {"crates/__init__.py": source})
+    assert ask_about("crates", "crates.CrateLostError: crate 17")[1] == "low"
