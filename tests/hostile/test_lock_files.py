@@ -17,6 +17,7 @@ BOMB = "".join(
     f"      d{n}: &d{n} [{', '.join([f'*d{n - 1}'] * 9 if n else ['x'] * 9)}]\n" for n in range(30)
 )
 UV_MEMBER = 'version = 1\n[[package]]\nname = "r"\nversion = "1"\nsource = { virtual = "." }\n'
+UV_FIFTY = "".join(f'{{ name = "p{n}" }},' for n in range(50))
 UV_PACKAGES = "".join(f'[[package]]\nname = "p"\nversion = "{n}"\n' for n in range(5_000))
 TEXTS = {
     "blank lines in a build script": ("build.gradle", "\n" * 100_000, None),
@@ -59,6 +60,24 @@ TEXTS = {
         + UV_PACKAGES,
         None,
     ),
+    "a long marker, asked for many times": (
+        "uv.lock",
+        UV_MEMBER
+        + "dependencies = ["
+        + '{ name = "p" },' * 30_000
+        + f']\n[[package]]\nname = "p"\nversion = "1"\nresolution-markers = ["{"x" * 500_000}"]\n',
+        None,
+    ),
+    "many forks in many extras": (
+        "uv.lock",
+        UV_MEMBER
+        + "[package.optional-dependencies]\n"
+        + "".join(f"e{n} = [{UV_FIFTY}]\n" for n in range(1_000))
+        + "".join(f'[[package]]\nname = "p{n % 50}"\nversion = "{n}"\n' for n in range(1_000)),
+        "more than 200,000 dependencies",
+    ),
+    "a file that includes itself many times": ("requirements.txt", "-r requirements.txt\n" * 40_000, None),
+    "a member without packages": ("pnpm-lock.yaml", f"{PNPM}importers:\npackages:\n", None),
     "a reference of many peers": (
         "pnpm-lock.yaml",
         f"{PNPM}importers:\n  .:\n    dependencies:\n      a: 1.0.0{'(b@1.0.0' * 20_000}\n",

@@ -11,6 +11,7 @@ installed with follow: `5.3.2(acorn@8.11.3)`, in version 5 `5.3.2_acorn@8.11.3`,
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.project.lockfiles.npm import GROUPS, both_names, is_project
@@ -83,7 +84,7 @@ def _packages(block: str) -> dict[str, _Package]:
     """The packages by their references; what comes from no registry names itself in its lines, as far as it does."""
     keys = list(_KEY.finditer(block))
     found: dict[str, _Package] = {}
-    for key, following in zip(keys, [*keys[1:], None], strict=True):
+    for key, following in zip_longest(keys, keys[1:]):
         reference = key["key"]
         if named := _NAMED.fullmatch(reference):
             found[reference] = _Package(named["name"], named["version"])
@@ -104,7 +105,7 @@ def _importers(text: str, sections: dict[str, re.Match[str]], view: ProjectView)
         return [_yaml(block, 0)]
     keys = list(_KEY.finditer(listed["block"]))
     blocks = {}
-    for found, following in zip(keys, [*keys[1:], None], strict=True):
+    for found, following in zip_longest(keys, keys[1:]):
         if found["key"] in view.members:
             end = following.start() if following else len(listed["block"])
             line = text.count("\n", 0, listed.start("block") + found.end())

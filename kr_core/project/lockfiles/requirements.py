@@ -80,6 +80,8 @@ def _lines(
         plain = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if include := _INCLUDE.fullmatch(plain):
             named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))
+            if os.path.realpath(named) in read_files:
+                continue
             included = view.beside(os.path.relpath(named, view.folder))
             if included is not None:
                 inner = constraint or include["short"] == "c" or include["long"] == "constraint"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_packages
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 _MOST_FORKS = 20
 """Versions of one package that a dependency may mean; of several, uv names one."""
+_MOST_DEPENDENCIES = 200_000
+"""Of all members, each with the versions that it may mean."""
+_MARKER = "resolution marker"
+"""Where KR puts the marker of a package, made once: many dependencies may mean one package with a long one."""
 _LOCAL = ("editable", "virtual", "directory", "workspace")
 
 
@@ -29,6 +34,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     locked: dict[tuple[str, str], list[dict[str, Any]]] = {}
     members: dict[str, dict[str, Any]] = {}
     for package in packages:
+        package[_MARKER] = _marker(package)
         for version in dict.fromkeys(("", string(package.get("version")))):
             locked.setdefault((package["name"], version), []).append(package)
         if (folder := _folder(package)) is not None:
@@ -37,13 +43,17 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
         return
     seen = [members[folder] for folder in view.members if folder in members] or list(members.values())
     unknown: set[str] = set()
+    left = _MOST_DEPENDENCIES
     for nearness, member in enumerate(reversed(seen), 1):
-        pins = list(_dependencies(member, locked, nearness))
+        pins = list(islice(_dependencies(member, locked, nearness), left))
+        left -= len(pins)
         unknown |= conflicting(pins)
         yield from (pin._replace(version="") if pin.name in unknown else pin for pin, _group in pins)
+    if not left:
+        view.note(f"more than {_MOST_DEPENDENCIES:,} dependencies are read in part")
     for package in packages:
         if package["name"] not in unknown:
-            yield Pin(package["name"], string(package.get("version")), marker=_marker(package))
+            yield Pin(package["name"], string(package.get("version")), marker=package[_MARKER])
 
 
 def _is_project(folder: str, view: ProjectView) -> bool:
@@ -73,7 +83,7 @@ def _dependencies(
     for dependency, group, rank in wanted:
         name, version = string(dependency.get("name")), string(dependency.get("version"))
         for package in locked.get((name, version), ())[:_MOST_FORKS]:
-            marker = string(dependency.get("marker")) or _marker(package)
+            marker = string(dependency.get("marker")) or package[_MARKER]
             pin = Pin(name, string(package.get("version")), bool(group), direct=True, marker=marker)
             yield pin._replace(nearness=3 * nearness + rank), group
 
