@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from kr_core.project.environments import Environment
 
-_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][^/]*)-(?P<version>[^-\d]*+\d[^-]*)\.dist-info")
+_DIST_INFO = re.compile(r"(?P<name>[A-Za-z0-9][\w. -]*)-(?P<version>[A-Za-z_.+!]*+\d[\w.+!]*)\.dist-info")
 _EGG_INFO = re.compile(
-    r"(?=[^/]*\.egg-info\Z)(?P<name>[A-Za-z0-9][^/]*?)-(?P<version>\d[^-]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
+    r"(?=[^/]*\.egg-info\Z)(?P<name>[A-Za-z0-9][\w. -]*?)-(?P<version>\d[\w.+!]*)(?:-py\d[\d.]*)?(?:-[^/]+)?\.egg-info"
 )
 _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
@@ -248,7 +248,7 @@ def _may_be_read(distribution: Distribution, folder: Path) -> bool:
 
 
 def _version_in(pkg_info: Path, bounds: tuple[Path, ...] | None) -> str | None:
-    found = re.search(r"^Version:\s*(\S+)", _read(pkg_info, bounds), re.MULTILINE)
+    found = re.search(r"^Version:[ \t]*+([\w.!+-]{1,200})", _read(pkg_info, bounds), re.MULTILINE)
     return found[1] if found else None
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_VERSION_TEXT = re.compile(r"[\w.+!<>=~^*|,@:/$&;'\"{}()\[\] -]{,200}")
+_PROSE = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]{2,}+[ ,]++){3}")
+_NAME_TEXT = re.compile(r"[^\s`]{1,300}")
+"""Modules of Go have the longest names."""
 _SPOKEN = {
     "@reduxjs/toolkit": "redux toolkit",
     "@tanstack/react-query": "react query|tanstack query",
@@ -66,6 +70,20 @@ _SEPARATORS = re.compile(r"[-_.]+")
 def normalise(name: str) -> str:
     """Normalise a distribution's name as PEP 503 does: lower case, runs of `-`, `_` and `.` become `-`."""
     return _SEPARATORS.sub("-", name.strip()).lower()
+
+
+def is_version_text(text: str) -> bool:
+    r"""Whether a text may be shown as a version or a range of them: who wrote it may be anybody.
+
+    >>> is_version_text(">=1.0,<2 || 3.x"), is_version_text("9\n\n# An answer"), is_version_text("9 is what you should install")
+    (True, False, False)
+    """
+    return bool(_VERSION_TEXT.fullmatch(text)) and not _PROSE.search(text)
+
+
+def is_name_text(text: str) -> bool:
+    """Whether a text may be shown as the name of a package: one word, and no longer than one."""
+    return bool(_NAME_TEXT.fullmatch(text)) and text.isprintable()
 
 
 def spoken_names(distribution: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kr_core.files import read_bytes
-from kr_core.project.package_names import normalise
+from kr_core.project.package_names import is_name_text, is_version_text, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -220,7 +220,9 @@ def merged(pins: Iterable[Pin], view: ProjectView) -> dict[str, Pin]:
     """Key pins by normalised name, one for each package."""
     several: dict[str, list[Pin]] = {}
     for pin in pins:
-        several.setdefault(normalise(pin.name), []).append(pin)
+        if is_name_text(pin.name):
+            plain = pin if is_version_text(pin.version) else pin._replace(version="")
+            several.setdefault(normalise(pin.name), []).append(plain)
     return {key: _valid(_one_of(each, view), view) for key, each in several.items()}
 
 
