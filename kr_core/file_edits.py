@@ -32,12 +32,14 @@ def text_of(folder: Path, path: Path, limit: int = _LARGEST) -> str | None:
     """The text of a file of the project, with its line ends; None where there is none.
 
     Raises:
-        ConfigError: it leads out of the folder, is not a regular file, or cannot be read.
+        ConfigError: it leads out of the folder or into `.git`, is not a regular file, or cannot be read.
     """
     try:
         target = path.resolve()
         if not target.is_relative_to(folder.resolve()):
             raise ConfigError(f"leads out of the project, to {target}", where=str(path), hint=_BY_HAND)
+        if ".git" in map(str.casefold, target.relative_to(folder.resolve()).parts):
+            raise ConfigError("leads into a `.git` folder, which is git's alone", where=str(path))
         if not target.exists():
             if path.is_symlink():
                 raise ConfigError(

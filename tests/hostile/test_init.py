@@ -133,3 +133,14 @@ def test_merge_does_not_write_through_a_link(clone, tmp_path):
     done = kr(clone, "cache", "merge", "base", "ours", "theirs")
     assert done.code == 1
     assert outside.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(("name", "link"), [(".claude", ".git"), (".claude/skills", "../.git/hooks")])
+def test_no_text_for_a_client_is_written_into_git(clone, name, link):
+    """A link that stays in the project may lead into `.git`, whose files git believes."""
+    (clone / name).parent.mkdir(exist_ok=True)
+    (clone / name).symlink_to(link)
+    before = sorted(clone.glob(".git/**/*"))
+    done = kr(clone, "init", "--client", "claude-code", "--yes")
+    assert (done.code, "leads into a `.git` folder" in done.err) == (2, True), done.message
+    assert sorted(clone.glob(".git/**/*")) == before
