@@ -22,6 +22,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
+def finalized(value: Any) -> Any:
+    """A value that a template puts into a page; what is markup already was made printable before."""
+    return printable(value) if type(value) is str else value
+
+
 def cleaned(value: Any) -> Any:
     """A value of plain data with every text in it made printable; anything else stays as it is."""
     if isinstance(value, str):

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from kr_core.retro.pictures import pictures
 from kr_core.retro.report_text import effect
 from kr_core.templates import bundled_folder
+from kr_core.terminal_text import finalized
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ def as_html(report: RetroReport, questions: Sequence[AskedQuestion]) -> str:
         loader=FileSystemLoader(bundled_folder() / "web"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )

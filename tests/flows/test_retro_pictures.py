@@ -1,9 +1,11 @@
 """The figures of a retrospective: one page of HTML by itself, and the same on the page of `kr serve`."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib.figure import Figure
 from support.asked import Says, said
 from support.browser import chromium, faults, keep, tab
 from support.inbox_page import served
@@ -11,6 +13,7 @@ from support.inbox_page import served
 from kr_core import HumanResponse, Question
 from kr_core.retro import pictures
 from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
+from kr_core.terminal_text import printable
 
 pytestmark = pytest.mark.req("V6")
 FEATURE = "F 1 <b>"
@@ -29,7 +32,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pictures")
     with served(folder, duc=Says(*[said("Redis.", 50 + number) for number in range(25)])) as inbox:
         for number in range(20):
-            topic = "caching" if number % 3 else "data <i>\u5b89\u5168"
+            topic = "caching" if number % 3 else "data <i>\u5b89\u5168\x1b]0;\x07\u202e"
             asked = inbox.run(
                 inbox.service.ask(
                     Question(text=f"Which {number}?", topic=topic, feature_id=FEATURE, suggested_target="duc")
@@ -72,6 +75,7 @@ def test_the_page_by_itself(made, kr_here):
     assert "<b>" not in shown.out
     assert "<i>" not in shown.out
     assert not re.search(r"<script|<link|<img|\bsrc=|url\((?!#)|style=", shown.out)
+    assert printable(shown.out) == shown.out, "nothing in it steers a terminal or turns the reading direction"
     figures = re.findall(r"<svg.*?</svg>", shown.out, re.DOTALL)
     assert len(figures) == 4
     ids = [
@@ -79,6 +83,18 @@ def test_the_page_by_itself(made, kr_here):
     ]
     assert len(ids) == len(set(ids))
     assert "<image" not in shown.out
+
+
+@pytest.mark.req("Z8")
+def test_many_who_load_the_page_at_once_share_its_drawing(made, monkeypatch):
+    """A page of a stranger can have a browser load it many times; that holds up no one else."""
+    drawn, draw = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda *given, **named: drawn.append(1) or draw(*given, **named))
+    with made.program() as program, ThreadPoolExecutor(20) as pool:
+        pages = list(pool.map(lambda _: program.get("/retro/F%201%20%3Cb%3E"), range(20)))
+    assert {page.status_code for page in pages} == {200}
+    assert len(drawn) <= 10 * 4
+    assert printable(pages[0].text) == pages[0].text
 
 
 def test_a_feature_that_is_not_there(made, browser):

@@ -29,6 +29,8 @@ TEMPLATES = (
     ),
 )
 PER_PAGE = 100
+_CURSOR = 20
+"""Characters."""
 
 
 class Resources:
@@ -96,6 +98,6 @@ _INDEX = Resource(
 def _number(cursor: str | None) -> int:
     if cursor is None:
         return 0
-    if not (cursor.isascii() and cursor.isdigit()):
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < _CURSOR):
         raise ConfigError("is no cursor of this list", where=cursor, hint="begin without one")
     return int(cursor)

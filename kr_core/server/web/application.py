@@ -70,7 +70,7 @@ def application(
     pages = Pages(desk, research, sessions, user)
     app.router.routes.extend([*pages.routes(), *ExpeditionPages(research, pages.shown).routes()])
     app.router.routes.extend(ChecksPages(desk.service, sessions, pages).routes())
-    app.router.routes.extend(RetroPages(pipeline, pages.shown).routes())
+    app.router.routes.extend(RetroPages(pipeline, desk.reads, pages.shown).routes())
     app.router.routes.extend(hooks.routes())
     app.router.routes.append(Mount("/static", _CachedFiles(directory=static_folder())))
 

@@ -14,7 +14,7 @@ from kr_core._version import __version__
 from kr_core.escalation.sanitize import harmless_line
 from kr_core.server.web.markdown_html import to_html
 from kr_core.templates import bundled_folder
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import finalized, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +46,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(bundled_folder() / "web"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=finalized,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from kr_core.research import Pipeline
+    from kr_core.server.web.shared_reads import SharedReads
 
 __all__ = ["RetroPages"]
 
@@ -28,11 +29,15 @@ class RetroPages:
 
     Args:
         pipeline: of the project.
+        reads: shares the drawing of figures, which takes long.
         shown: makes a page of a template and its values, for whoever asks.
     """
 
-    def __init__(self, pipeline: Pipeline, shown: Callable[..., Awaitable[Response]]) -> None:
+    def __init__(
+        self, pipeline: Pipeline, reads: SharedReads, shown: Callable[..., Awaitable[Response]]
+    ) -> None:
         self._pipeline = pipeline
+        self._reads = reads
         self._shown = shown
 
     def routes(self) -> list[Route]:
@@ -41,7 +46,7 @@ class RetroPages:
 
     async def _one(self, request: Request) -> Response:
         feature = request.path_params["feature"]
-        values = await able(lambda: self._values(feature))
+        values = await self._reads.read(("retro", feature), lambda: able(lambda: self._values(feature)))
         return await self._shown(request, "retro.html", **values)
 
     def _values(self, feature: str) -> dict[str, object]:
