@@ -42,6 +42,8 @@ _FEATURE = re.compile(r"\d{3,}-.+|\d{8}-\d{6}-.+")
 _LISTS = {".json", ".yaml", ".yml"}
 _SHOWN = 100
 _MOST_NAMED = 10
+_MOST_ASKED = 500
+"""Questions of one file; spec-kit leaves three open in a specification."""
 
 
 class _AnsweredQuestion(NamedTuple):
@@ -79,6 +81,9 @@ def run(options: argparse.Namespace) -> int:
             where=_name(file),
             hint="KR looks for [NEEDS CLARIFICATION: ...], for tables of options, and for NEEDS CLARIFICATION in a plan",
         )
+    if len(pairs) > _MOST_ASKED:  # each may cost a call, and puts a case before a person
+        hint = f"at most {_MOST_ASKED} are asked at once: split the file, or take some out"
+        raise ConfigError(f"has {len(pairs):,} questions", where=_name(file), hint=hint)
     with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:

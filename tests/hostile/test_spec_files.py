@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from support.clones import kr, make_clone
 from support.regexes import seconds_for
 
 from kr_core.speckit.parser import read
@@ -50,3 +53,17 @@ def test_a_long_heading_is_quoted_in_part():
     assert len(asked) == 1_000
     assert sum(len(one.topic) + len(one.context) for one in asked) < 2_000_000
     assert asked[0].topic.startswith("aaa")
+
+
+@pytest.mark.parametrize("name", ["spec.md", "questions.json"])
+def test_a_file_of_thousands_of_questions_asks_none(tmp_path, name):
+    """Each question may cost a call of a model, and puts a case before a person; a file that came with a clone has no say in how many."""
+    make_clone(tmp_path / "clone")
+    asked = [f"Which store keeps part {number}?" for number in range(501)]
+    lines = [f"[NEEDS CLARIFICATION: {one}]\n" for one in asked]
+    text = "\n".join(lines) if name == "spec.md" else json.dumps([{"text": one} for one in asked])
+    (tmp_path / "clone" / name).write_text(text)
+    done = kr(tmp_path / "clone", "ask", "--from", name)
+    assert (done.code, f"{name}: has 501 questions" in done.err) == (2, True), done.message
+    assert "at most 500" in done.err
+    assert "E1" not in kr(tmp_path / "clone", "inbox", "list").out
