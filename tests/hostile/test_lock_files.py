@@ -77,6 +77,7 @@ TEXTS = {
         "more than 200,000 dependencies",
     ),
     "a file that includes itself many times": ("requirements.txt", "-r requirements.txt\n" * 40_000, None),
+    "a folder included many times": ("requirements.txt", "-r .\n" * 300_000, None),
     "a member without packages": ("pnpm-lock.yaml", f"{PNPM}importers:\npackages:\n", None),
     "a reference of many peers": (
         "pnpm-lock.yaml",

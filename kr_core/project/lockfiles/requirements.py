@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MAX_LINE_LENGTH = 100_000
 """With the hashes of all its files, a package has some ten thousand characters."""
+_MOST_INCLUDES = 100
+"""Lines of one file that include another, and files that are read in all."""
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:\[[^\]]*+\])?+\s*+(?P<range>[^;#@]*+)(?P<url>@[^;]*+)?+"
     r"(?:;(?P<marker>.*))?"
@@ -69,9 +71,10 @@ def _lines(
     text: str, path: Path, view: ProjectView, read_files: set[str], *, constraint: bool
 ) -> Iterator[Pin]:
     place = os.path.realpath(path)
-    if place in read_files or len(read_files) > 100:
+    if place in read_files or len(read_files) > _MOST_INCLUDES:
         return
     read_files.add(place)
+    includes: set[str] = set()
     development = not _DEVELOPMENT.isdisjoint(re.findall("[a-z]+", path.stem.lower()))
     for line in _joined(text):
         if len(line) > _MAX_LINE_LENGTH:
@@ -79,9 +82,10 @@ def _lines(
             continue
         plain = re.sub(r"(?:^|\s)#.*", "", line).strip()
         if include := _INCLUDE.fullmatch(plain):
-            named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))
-            if os.path.realpath(named) in read_files:
+            if plain in includes or len(includes) > _MOST_INCLUDES:
                 continue
+            includes.add(plain)
+            named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))
             included = view.beside(os.path.relpath(named, view.folder))
             if included is not None:
                 inner = constraint or include["short"] == "c" or include["long"] == "constraint"
