@@ -53,7 +53,7 @@ def requirements_of(folder: Path, cited: str, within: Sequence[Path] | None) -> 
             return None
         return IndexedPassage(
             kind=KIND,
-            title=f"{cited}{name}",
+            title=name,
             text="\n".join(line for _number, line in kept),
             locator=f"{cited}{name}:{kept[0][0]}",
             data={
