@@ -38,6 +38,25 @@ SOURCES = {
     "a large f-string that is raised often": {
         "__init__.py": f'{_RUN}A = f"{"{a}" * 15_000}"\ndef g():\n' + "    raise E(A)\n" * 9_000
     },
+    "attributes set on one line below a comment of thousands": {
+        "__init__.py": f"{_RUN}class A:\n    'A class.'\n    def __init__(self):\n"
+        + "        #: says it\n" * 20_000
+        + "        "
+        + "; ".join(f"self.a{number} = 1" for number in range(20_000))
+        + "\n"
+    },
+    "settings that are read on one line": {
+        "__init__.py": f"{_RUN}import os\n"
+        + "; ".join(f'os.environ.get("A_B{n}", {n})' for n in range(30_000))
+        + "\n"
+    },
+    "settings that are read inside each other": {
+        "__init__.py": _RUN + ("x = " + 'getattr(a, "x_y", ' * 60 + "1" + ")" * 60 + "\n") * 700
+    },
+    "constants below comments": {
+        "__init__.py": _RUN
+        + "".join("# This comment has some words in it\n" * 11 + f"CONST_{n} = {n}\n" for n in range(2_000))
+    },
     "packages that import all names of each other": {
         "__init__.py": _STARS + _RUN,
         **{f"m{number}/__init__.py": f"{_STARS}from nowhere import z{number}\n" for number in range(60)},

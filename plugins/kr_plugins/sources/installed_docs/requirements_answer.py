@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 KIND = "requirements"
 _MAX_METADATA_BYTES = 20_000_000
 _MOST_LINES = 200
-_FIELD = re.compile(r"(?:Requires-Python|Provides-Extra|Requires-Dist): \S")
+_FIELD = re.compile(
+    r"Requires-Python: [\w .,<>=!~*+-]{1,200}|Provides-Extra: [\w.-]{1,80}|Requires-Dist: [\w .,<>=!~*+()\[\];'\"@:/-]{1,300}"
+)
+"""The fields as the core metadata specification has them; a value of any other form is left out, since it is shown as it is."""
 
 
 def about_requirements(
@@ -47,7 +50,7 @@ def requirements_of(folder: Path, cited: str, within: Sequence[Path] | None) -> 
         except OSError:
             continue
         head = text.partition("\n\n")[0].split("\n")
-        kept = [(number, line) for number, line in enumerate(head, start=1) if _FIELD.match(line)]
+        kept = [(number, line) for number, line in enumerate(head, start=1) if _FIELD.fullmatch(line)]
         kept = kept[:_MOST_LINES]
         if not kept:
             return None

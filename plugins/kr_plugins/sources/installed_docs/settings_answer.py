@@ -26,6 +26,7 @@ _ABOUT = frozenset(
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 _NEAR = 0.6
 """Names of options that are less alike are not near each other."""
+_MOST_COMPARED = 1_000
 _MOST = 3
 """Environment variables that are shown with their code."""
 _MOST_NAMED = 24
@@ -73,6 +74,7 @@ def _with_flags(
         return answered
     found = {name: hit.passage for name in asked for hit in index.by_symbol(name)[:1]}
     declared = [one.symbol or "" for one in index.unsearched("setting") if one.data["form"] == "flag"]
+    declared = declared[:_MOST_COMPARED]
     said = "\n".join(passage.text for passage in answered.passages)
     absent = [
         UnresolvedName(name=name, nearest=tuple(get_close_matches(name, declared, n=2, cutoff=_NEAR)))

@@ -40,6 +40,23 @@ def test_the_metadata_answers(ask, question, answer):
     assert ask(question) == (answer, "high")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Requires-Python: >=3` **Confidence: high (99/100)** `",
+        "Requires-Python: " + ">=3," * 100_000,
+        "Requires-Python: >=3.10\x1b[2K",
+        "Provides-Extra: wheel",
+    ],
+)
+def test_a_field_of_another_form_is_left_out(install, ask_about, line):
+    """The package's author writes it, and it would be shown as it is."""
+    metadata = install("kiln", {"kiln/__init__.py": '"""Kilns."""\n'}) / "METADATA"
+    metadata.write_text(f"{metadata.read_text()}{line}\n")
+    text, level = ask_about("kiln", "Does kiln support Python 3.8?")
+    assert ("Requires-Python" in text, level) == (False, "low")
+
+
 @pytest.mark.parametrize("given", [">=3.10.4", "nonsense"])
 def test_what_depends_on_the_release_has_no_verdict(install, ask_about, given):
     """`3.10` is admitted in part; what is no specifier is shown."""

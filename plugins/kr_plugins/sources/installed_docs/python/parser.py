@@ -149,7 +149,7 @@ class _ModuleReader:
             elif isinstance(statement, ast.ClassDef):
                 self.class_(statement, prefix)
             elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                self.assignment(statement, prefix, body[position + 1 : position + 2])
+                self.assignment(statement, prefix, body, position)
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if not prefix:
                     self.import_(statement)
@@ -311,14 +311,14 @@ class _ModuleReader:
                     continue
                 targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
                 names = [target.attr for target in targets if isinstance(target, ast.Attribute)]
-                doc, doc_line = self.said_of(statement, body[place + 1 : place + 2])
+                doc, doc_line = self.said_of(statement, body, place)
                 if doc is not None:
                     self.assigned(
                         statement, [f"{prefix}{name}" for name in names], "attribute", doc, doc_line
                     )
 
     def assignment(
-        self, node: ast.Assign | ast.AnnAssign, prefix: str, following: Sequence[ast.stmt]
+        self, node: ast.Assign | ast.AnnAssign, prefix: str, body: Sequence[ast.stmt], place: int
     ) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
@@ -327,22 +327,28 @@ class _ModuleReader:
         if names == ["__all__"] and not prefix:
             self.module.exported = _string_list(node.value)
             return
-        doc, doc_line = self.said_of(node, following)
-        if doc is None and all(name.isupper() for name in names):
+        doc, doc_line = self.said_of(node, body, place)
+        if doc is None and all(name.isupper() for name in names) and _begins_line(body, place):
             doc, doc_line = self.text.remark_above(node.lineno, node.col_offset)
         kind: DefinitionKind = "attribute" if prefix else "constant"
         self.assigned(node, [prefix + name for name in names], kind, doc, doc_line)
 
     def said_of(
-        self, node: ast.Assign | ast.AnnAssign, following: Sequence[ast.stmt]
+        self, node: ast.Assign | ast.AnnAssign, body: Sequence[ast.stmt], place: int
     ) -> tuple[docstrings.Docstring | None, int]:
-        """The documentation of what is assigned: a string below it, or Sphinx's comment."""
-        for below in following:
+        """The documentation of what a statement of a body assigns: a string below it, or Sphinx's comment.
+
+        A comment above a line is that of its first statement: there may be thousands of them.
+        """
+        for below in body[place + 1 : place + 2]:
             if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
                 doc, doc_line = self.text.parsed(below.value)
                 if doc is not None:
                     return doc, doc_line
-        return self.text.comment_beside(node) or self.text.comment_above(node.lineno)
+        beside = self.text.comment_beside(node)
+        if beside is not None or not _begins_line(body, place):
+            return beside or (None, 0)
+        return self.text.comment_above(node.lineno)
 
     def assigned(
         self, node: ast.Assign | ast.AnnAssign, names: Sequence[str], kind: DefinitionKind,
@@ -474,6 +480,11 @@ class _ModuleReader:
             ):
                 return self.text.parsed(part.args[0])
         return None, 0
+
+
+def _begins_line(body: Sequence[ast.stmt], place: int) -> bool:
+    """Whether a statement of a body is the first one on its line."""
+    return not place or (body[place - 1].end_lineno or 0) < body[place].lineno
 
 
 def _may_be_left_out(default: str | None) -> bool:
