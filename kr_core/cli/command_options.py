@@ -82,6 +82,12 @@ def parser() -> CommandParser:
         commands.add("retro", "look back on a feature's questions: figures, patterns, and what to change"),
         common,
     )
+    _dispatch(
+        commands.add(
+            "dispatch", "send the tasks of spec-kit's tasks.md to specialists who keep to their folders"
+        ),
+        common,
+    )
     _mcp(commands.add("mcp", "serve other agents as an MCP server on standard input and output"))
     _serve(
         commands.add("serve", "serve the inbox as a page and an API over HTTP, and do what is due meanwhile")
@@ -292,6 +298,13 @@ def _inbox(command: CommandParser, common: CommandParser) -> None:
             reply.add_argument("text", metavar=what, nargs="+", help=about)
         reply.add_argument("--by", metavar="NAME", help="your name for the record; default: your login name")
         _forms(reply)
+
+
+def _dispatch(command: CommandParser, common: CommandParser) -> None:
+    actions = _Commands(command, common, "action", "ACTION")
+    plan = actions.add("plan", "show who would do which task and why, and every odd line; nothing runs")
+    plan.add_argument("tasks", metavar="TASKS.md", type=Path, help="spec-kit's file of tasks")
+    _flag(plan, "--json", "{tasks, diagnostics}")
 
 
 def _retro(command: CommandParser, common: CommandParser) -> None:

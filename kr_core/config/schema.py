@@ -30,6 +30,7 @@ __all__ = [
     "AgentTimeouts",
     "Defaults",
     "DetectorEntry",
+    "Dispatch",
     "KnowledgeResearch",
     "PluginEntry",
     "Retro",
@@ -37,6 +38,7 @@ __all__ = [
     "RoleMapping",
     "Routing",
     "Schema",
+    "ScopeEntry",
 ]
 
 LATER = frozenset({"runtime"})
@@ -283,6 +285,33 @@ class Retro(_Section):
     """The detectors that look for other limits than usual, by name."""
 
 
+WorkerName = Literal["marie", "dede", "gustave", "degaulle"]
+Pattern = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class ScopeEntry(_Section):
+    """`dispatch.scopes.<role>`: what a role may write, as patterns relative to the repository.
+
+    `tests/` covers all below it; `*` and `?` match within a part of a path, `**` any number of parts.
+    """
+
+    allow: Annotated[tuple[Pattern, ...] | None, BeforeValidator(_as_list)] = None
+    """What it may write. Not set: its usual folders."""
+    deny: Annotated[tuple[Pattern, ...], BeforeValidator(_as_list)] = ()
+    """What it may not write, even where `allow` matches. A pattern without `/` counts in every folder."""
+
+
+class Dispatch(_Section):
+    """`dispatch`: who works on the tasks of `kr dispatch`, and where each may write."""
+
+    scopes: Annotated[dict[WorkerName, ScopeEntry], BeforeValidator(_empty_is_no_settings)] = {}
+    """The scopes that differ from the usual ones: marie `tests/`; dede `src/`; gustave `k8s/`, `argocd/`, `kustomize/`,
+    `helm/`, `.github/workflows/`; degaulle nothing.
+    """
+    roles: dict[WorkerName, Name] = {}
+    """The agents that take a role's tasks. Not set: the agent of the role's name."""
+
+
 class PluginEntry(_Section):
     """`plugins.<name>`: which plugin it is, and the plugin's own settings as further keys."""
 
@@ -345,6 +374,8 @@ class Schema(_Section):
     """
     retro: Retro = Retro()
     """What `kr retro` looks for."""
+    dispatch: Dispatch = Dispatch()
+    """Who works on the tasks of `kr dispatch`."""
     escalation: TimeLimits = TimeLimits()
     """How long a human may take, and what follows when nobody answers."""
     plugins: Annotated[dict[str, PluginEntry], BeforeValidator(_empty_is_no_settings), Field(repr=False)] = {}
