@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _MOST_LISTED = 30
+_LONGEST = 300
+"""Characters of a field; one that people write has a third."""
 _MICROS = 60
 """No minor version of Python had as many releases."""
 _VERSION = re.compile(r"\bpython (?:version\s)?v?(\d+(?:\.\d+){0,2})\b", re.IGNORECASE)
-_EXTRA = re.compile(r";.*\bextra\s*==")
+_EXTRA = re.compile(r"\bextra\s*+==")
 _ASKS = re.compile(
     r"\b(?:supports?|works?|runs?|needs?|requires?|compatible|installs?|use|available|minimum|lowest|oldest|which|what)\b"
     r".{0,80}\b(?P<python>python (?:version\s)?v?\d[\d.]*|python versions?|versions? of python)\b|\b(?:minimum|lowest|oldest) (?P<least>python)\b"
@@ -46,7 +48,11 @@ def requirement(asked: AskedWords, passage: Passage) -> tuple[str, list[str], li
     """
     field = metadata_field(asked.parsed.asking)
     lines = [line.partition(": ") for line in passage.text.split("\n")]
-    values = [value for name, _colon, value in lines if name == field]
+    values = [
+        value
+        for name, _colon, value in lines
+        if name == field and len(value) <= _LONGEST and "`" not in value
+    ]
     if field == "Requires-Dist":
         values = [value for value in values if not _EXTRA.search(value)]
     if not values:

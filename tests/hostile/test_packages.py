@@ -180,6 +180,12 @@ MODULES = {
     "many warnings that name no text": {
         "__init__.py": _DEF + "    a = 1\n    warn(m, DeprecationWarning)\n" * 35_000
     },
+    "a condition that assigns one name again and again": {
+        "__init__.py": f"{_DEF}def f(a=None):\n if a is None: {'a=1;' * 100_000}\n"
+    },
+    "many statements below one comment": {
+        "__init__.py": _DEF + "#: Words of it and more words.\n" * 10_000 + "a=1;" * 40_000 + "\n"
+    },
     "a condition with many statements": {"__init__.py": f"{_DEF}    if a:\n" + "     a\n" * 250_000},
     "a list of parameters that goes on without indentation": {
         "__init__.py": "def run(a):\n    '''Run it.\n\n    Args:\n" + "    b\n" * 250_000 + "    '''\n"
@@ -210,6 +216,34 @@ def test_modules_are_read_in_seconds(kind: str, tmp_path: Path) -> None:
     """Modules and docstrings that were made to take minutes or for ever are read, and what else they define is found."""
     symbols, _notes = read(python(tmp_path, MODULES[kind]))
     assert "box.run" in symbols
+
+
+_ATTRIBUTES = "".join(f"  self.a{number}=1 #: Words.\n" for number in range(300))
+_NAMES_IN_CAPITALS = "".join(f'  "AA_B{number}": 1,\n' for number in range(300))
+LONG_NAMES = {
+    "a class, with each of its attributes": f"class {'K' * 400_000}:\n def __init__(self):\n{_ATTRIBUTES}",
+    "a class, with each of its settings": f"class {'K' * 400_000}:\n X = {{\n{_NAMES_IN_CAPITALS} }}\n",
+    "a constant, with each of its settings": f"{'K' * 400_000} = {{\n{_NAMES_IN_CAPITALS} }}\n",
+    "classes in classes": "".join(f"{' ' * depth}class {'K' * 5_000}:\n" for depth in range(80))
+    + "".join(f"{' ' * 80}a{number} = 1\n" for number in range(300)),
+    "a function, with each of its parameters": f"def {'k' * 400_000}({', '.join(f'a{n}=None' for n in range(300))}):\n 'Say it.'\n",
+    "a class, with each of its messages": f"class {'K' * 400_000}:\n def f(self):\n"
+    + "".join(f"  raise ValueError('The box {number} is too small for it.')\n" for number in range(300)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(LONG_NAMES))
+def test_a_long_name_is_not_repeated(kind: str, tmp_path: Path) -> None:
+    """A name that nobody would write is left out, and not kept with everything that belongs to it."""
+    material = python(tmp_path, {"__init__.py": _DEF + LONG_NAMES[kind]})
+    tracemalloc.start()
+    try:
+        symbols, _notes = read(material)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "box.run" in symbols
+    assert peak < _MOST_MEMORY
 
 
 def test_texts_of_linked_packages_are_read_up_to_a_limit(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.settings import Setting
 
 _SHORT_VALUE = 80
+LONGEST_NAME = 1_000
+"""Of a definition, qualified; a longer one is left out, with all that it holds: each part would repeat it."""
 DefinitionKind = Literal["function", "class", "property", "attribute", "constant"]
 
 

@@ -12,6 +12,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
+from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, MutableMapping, Sequence
@@ -124,6 +125,8 @@ class _MessageReader:
             inner = scope
             if isinstance(statement, (*_FUNCTION, ast.ClassDef)):
                 inner, condition = f"{scope}.{statement.name}".lstrip("."), None
+                if len(inner) > LONGEST_NAME:
+                    continue
             held = set(map(id, statement.body)) if isinstance(statement, ast.If) else set()
             waiting += [
                 (one, inner, statement if isinstance(statement, ast.If) and id(one) in held else condition)

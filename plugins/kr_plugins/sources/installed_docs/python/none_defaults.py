@@ -58,7 +58,8 @@ def _replaced(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt, ast.expr]]:
     if isinstance(statement, ast.If):
         name = _checked(statement.test)
         assigned = [one for one in statement.body if isinstance(one, _ASSIGNMENTS) and _stores(one, name)]
-        others = [one for one in statement.body if one not in assigned]
+        known = set(map(id, assigned))
+        others = [one for one in statement.body if id(one) not in known]
         before = set[str]().union(*map(_bound_in, others))
         value = assigned[0].value if len(assigned) == 1 else None
         if name and value is not None and name not in before and not before & _names_in(value):

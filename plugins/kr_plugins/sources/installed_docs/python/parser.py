@@ -23,7 +23,7 @@ from kr_core.toolkit import marks_nothing, read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
 from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
-from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
 from kr_plugins.sources.installed_docs.python.settings import settings_of
@@ -165,6 +165,8 @@ class _ModuleReader:
 
         Overloads count only where there is nothing else, as in a stub.
         """
+        if len(definition.qualname) > LONGEST_NAME:
+            return
         self.overloads_of(definition, overload=overload)
         known = self.module.definitions.get(definition.qualname)
         if known is None and len(self.module.definitions) >= _MAX_DEFINITIONS:
@@ -261,6 +263,9 @@ class _ModuleReader:
         ]
 
     def class_(self, node: ast.ClassDef, prefix: str) -> None:
+        here = f"{prefix}{node.name}."
+        if len(here) > LONGEST_NAME:
+            return
         doc, doc_line = self.docstring(node)
         bases = tuple(_dotted(base) for base in node.bases if _dotted(base))
         decorators = {_dotted(decorator).rpartition(".")[2] for decorator in node.decorator_list}
@@ -278,7 +283,6 @@ class _ModuleReader:
             or any(base.rpartition(".")[2] in {"NamedTuple", "TypedDict", "BaseModel"} for base in bases),
         )
         self.add(definition)
-        here = f"{prefix}{node.name}."
         self.statements(node.body, here)
         self.instance_attributes(node, here)
         initialiser = self.module.definitions.get(f"{here}__init__") or self.module.definitions.get(

@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, marks_nothing
+from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -176,6 +177,8 @@ class _SettingReader:
                 place = place._replace(statement=node)
             if isinstance(node, _SCOPE):
                 place = place._replace(scope=f"{place.scope}.{node.name}".lstrip("."), definition=node)
+            if len(place.scope) > LONGEST_NAME:
+                continue
             for read in _read_by(node):
                 self.add(read, node, place)
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and not isinstance(place.definition, _FUNCTION):
@@ -212,6 +215,8 @@ class _SettingReader:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [one.id for one in targets if isinstance(one, ast.Name)]
         where = f"{scope}.{names[0]}".lstrip(".") if names else scope
+        if len(where) > LONGEST_NAME:
+            return
         opening = self.line(node)
         for one in ast.walk(node.value) if node.value is not None else ():
             pairs = zip(one.keys, one.values, strict=True) if isinstance(one, ast.Dict) else ()
