@@ -56,8 +56,6 @@ class SourceText:
         self.lines = text.split("\n")
         self._marks: dict[int, tuple[bytes, list[int]]] = {}
         """The bytes of the last two lines in use, and the columns at every thousandth byte."""
-        self._above: tuple[int, tuple[docstrings.Docstring | None, int]] = (0, (None, 0))
-        """The line whose comment was read last, and the comment: a line may hold many statements."""
 
     def segment(self, node: ast.expr | ast.stmt | ast.arg) -> str:
         """The source of a node, dedented to its first column."""
@@ -147,11 +145,6 @@ class SourceText:
 
     def comment_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
         """Sphinx reads `#:` comments above an attribute as its documentation."""
-        if self._above[0] != line:
-            self._above = line, self._read_above(line)
-        return self._above[1]
-
-    def _read_above(self, line: int) -> tuple[docstrings.Docstring | None, int]:
         first = line - 1
         while first > 0 and self.lines[first - 1].lstrip().startswith("#:"):
             first -= 1
