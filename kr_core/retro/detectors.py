@@ -35,6 +35,8 @@ _USEFUL = 0.7
 _PHRASES = 5
 """Of what humans keep adding, the most frequent; a template with more fields is not filled in."""
 _SHORT_DIGEST = 6
+_FEW = 5
+"""A threshold may leave out one in so many of the answers that it is lowered for: a single low one must not decide."""
 
 
 class Limits(NamedTuple):
@@ -172,26 +174,44 @@ def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Re
 def _needless_escalation(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
     """An agent whose escalated answers humans mostly confirm as they are (`limit`: percent)."""
     for agent, judged in _judged(findings.questions).items():
-        escalated = [one for one in judged if not one.accepted]
+        escalated = [one for one in judged if not one.accepted and one.used < one.threshold]
         confirmed = [one for one in escalated if one.verdict]
         if len(confirmed) < limits.minimum or 100 * len(confirmed) / len(escalated) < limits.limit:
             continue
-        lowest = min(one.used for one in confirmed)
+        free = [one for one in confirmed if not _is_of_a_rule(one)]
+        used = sorted(one.used for one in free or confirmed)
+        lower = used[len(used) // _FEW]
         ours = in_use([one for asked in findings.questions for one in asked.rounds if one.agent == agent])
-        free = any(not one.threshold_reason.startswith("rule ") for one in confirmed)
+        still = [one for one in ours if _would_escalate(one, lower)]
         yield _recommendation(
             "needless_escalation",
-            {"agent": agent} | ({"threshold": lowest} if free else {}),
+            {"agent": agent} | ({"threshold": lower} if free else {}),
             f"Lower the threshold of {agent}: humans confirmed {len(confirmed)} of its {len(escalated)} escalated "
-            f"answers as they were, down to a confidence of {lowest}.",
+            f"answers as they were, {sum(one >= lower for one in used)} of them from a confidence of {lower} on.",
             [one.entry_id for one in confirmed],
             {
-                "escalations_avoided": float(len(confirmed)),
+                "escalations_avoided": float(sum(not one.accepted for one in ours) - len(still)),
                 "answers": float(len(ours)),
-                "escalations": float(sum(one.used < lowest for one in ours)),
-                "wrong_accepts": float(sum(not one.verdict for one in escalated if one.used >= lowest)),
+                "escalations": float(len(still)),
+                "wrong_accepts": _wrong_accepts(judged, lower),
             },
         )
+
+
+def _is_of_a_rule(one: AnswerRound) -> bool:
+    return one.threshold_reason.startswith("rule ")
+
+
+def _would_escalate(one: AnswerRound, threshold: int) -> bool:
+    """Whether a human would hear of an answer if this were its agent's threshold."""
+    for_another_reason = _is_of_a_rule(one) or (not one.accepted and one.used >= one.threshold)
+    return not one.accepted if for_another_reason else one.used < threshold
+
+
+def _wrong_accepts(judged: Sequence[AnswerRound], threshold: int) -> float:
+    """How many wrong answers would pass; a spot check speaks for those that were not drawn."""
+    passing = [one for one in judged if not one.verdict and not _would_escalate(one, threshold)]
+    return round(sum(1 / one.probability for one in passing), 1)
 
 
 def _slow_human(findings: Findings, limits: Limits) -> Iterator[Recommendation]:

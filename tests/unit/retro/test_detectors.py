@@ -100,11 +100,63 @@ def test_a_confidence_that_says_nothing_or_the_opposite():
 def test_needless_escalations():
     """Answers that humans confirm as they are, again and again, need no human."""
     asked = [question(number, answer(number, 75, verdict=True)) for number in range(5)]
-    assert "down to a confidence of 75" in names(asked)["needless_escalation"].text
+    assert "5 of them from a confidence of 75 on" in names(asked)["needless_escalation"].text
     assert "needless_escalation" not in names(asked[:4])
     assert "needless_escalation" not in names(
         [*asked, *(question(9, answer(9, 70, verdict=False)) for _ in range(2))]
     )
+
+
+def test_one_low_confidence_does_not_set_the_threshold():
+    """One in five may be lower than the threshold that is proposed; the count says how many escalations it spares."""
+    one_low = [
+        question(number, answer(number, 20 if number == 0 else 75, verdict=True)) for number in range(9)
+    ]
+    found = names(one_low)["needless_escalation"]
+    assert found.about["threshold"] == 75
+    assert (
+        "confirmed 9 of its 9 escalated answers as they were, 8 of them from a confidence of 75 on"
+        in found.text
+    )
+    assert found.predicted == {
+        "escalations_avoided": 8.0, "answers": 9.0, "escalations": 1.0, "wrong_accepts": 0.0
+    }  # fmt: skip
+
+
+def test_a_threshold_is_not_lowered_for_what_it_did_not_hold_back():
+    """Answers that met the threshold and went to a human for another reason stay with the human, whatever it is."""
+    others = [
+        question(number, replace(answer(number, 90, verdict=True), accepted=False)) for number in range(9)
+    ]
+    assert "needless_escalation" not in names(others)
+    below = [question(number, answer(number, 75, verdict=True)) for number in range(9, 15)]
+    of_a_rule = [
+        question(number, replace(answer(number, 75, verdict=True), threshold_reason="rule kr.yaml:3"))
+        for number in range(15, 20)
+    ]
+    found = names(others + below + of_a_rule)["needless_escalation"]
+    assert (found.about["threshold"], found.predicted["escalations"]) == (75, 14.0)
+    assert found.predicted["escalations_avoided"] == 6.0
+
+
+@pytest.mark.req("V3")
+def test_what_a_lower_threshold_is_said_to_lead_to_comes_true():
+    """Escalations within 10 %, wrong accepts within 20 %, of the same agent's next answers; a tenth of accepted are checked."""
+    drawn = random.Random(4)
+
+    def answers():
+        for number in range(4000):
+            stated = drawn.randrange(40, 100)
+            right = drawn.random() < min(stated + 30, 97) / 100
+            shown = stated < 80 or drawn.random() < 0.1
+            given = answer(number, stated, right if shown else None)
+            yield question(number, given if stated < 80 else replace(given, probability=0.1)), right
+
+    known, later = [one for one, _ in answers()], [(one.rounds[0], right) for one, right in answers()]
+    found = names(known)["needless_escalation"]
+    passing = [right for one, right in later if one.used >= found.about["threshold"]]
+    assert found.predicted["escalations"] == pytest.approx(len(later) - len(passing), rel=0.1)
+    assert found.predicted["wrong_accepts"] == pytest.approx(passing.count(False), rel=0.2)
 
 
 def test_slow_humans():
