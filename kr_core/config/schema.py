@@ -85,6 +85,7 @@ DetectorName = Literal[
     "unsure_topic",
     "repeated_context",
     "overconfident_agent",
+    "outgrown_threshold",
     "uninformative_confidence",
     "needless_escalation",
     "slow_human",

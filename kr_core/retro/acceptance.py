@@ -74,7 +74,7 @@ class Acceptance:
         found = [
             (of, advice)
             for of, questions in asked.items()
-            for advice in advised(questions, self._config.settings.retro)
+            for advice in advised(self._journal, questions, self._config.settings.retro)
             if advice.id == name
         ]
         if len(found) != 1:

@@ -317,6 +317,7 @@ _PLANS: Mapping[str, Callable[[_Planner], PlannedChange]] = {
     "unsure_topic": _knowledge,
     "repeated_context": _intake,
     "overconfident_agent": _raised,
+    "outgrown_threshold": _threshold,
     "uninformative_confidence": _always,
     "needless_escalation": _threshold,
     "slow_human": _reminder,

@@ -10,13 +10,13 @@ from collections import defaultdict
 from hashlib import sha256
 from math import sqrt
 from statistics import mean, median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.calibration import auroc
 from kr_core.model.retro import Recommendation
 from kr_core.retro.added_context import often_added
 from kr_core.retro.logged_questions import by_agent, in_use
-from kr_core.retro.thresholds import propose
+from kr_core.retro.thresholds import lowest, propose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,6 +54,8 @@ class Findings(NamedTuple):
     questions: Sequence[AskedQuestion]
     calibrators: Mapping[Subject, Calibrator]
     """Of each agent with its model and prompt."""
+    wanted: Mapping[tuple[str, int], int] = {}
+    """What answers must be worth where a retrospective has set a threshold, by agent and threshold."""
 
 
 class Detector(NamedTuple):
@@ -125,8 +127,12 @@ def _overconfident_agent(findings: Findings, limits: Limits) -> Iterator[Recomme
         off = mean(one.used for one in judged) - 100 * mean(bool(one.verdict) for one in judged)
         if len(judged) >= limits.minimum and off >= limits.limit:
             wrong = [one.entry_id for one in judged if not one.verdict]
-            proposed = _threshold(findings, agent)
-            if proposed is not None and proposed.threshold <= max(one.threshold for one in judged):
+            current = max(one.threshold for one in judged)
+            wanted = findings.wanted.get((agent, current), current)
+            proposed = _threshold(findings, agent, wanted)
+            if proposed is not None and proposed.threshold <= current:
+                if wanted < current:
+                    continue  # raised for this already
                 proposed = None
             raised = (
                 ""
@@ -135,40 +141,78 @@ def _overconfident_agent(findings: Findings, limits: Limits) -> Iterator[Recomme
             )
             yield _recommendation(
                 "overconfident_agent",
-                {"agent": agent} | ({} if proposed is None else {"threshold": proposed.threshold}),
+                {"agent": agent}
+                | ({} if proposed is None else {"threshold": proposed.threshold, "wanted": wanted}),
                 f"Trust {agent} less: over {len(judged)} verdicts it stated {off:.0f} points more than came true.{raised}",
                 wrong,
                 None if proposed is None else proposed.predicted,
             )
 
 
-def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
-    """An agent whose confidence does not tell right from wrong (`limit`: standard errors that AUROC must be below 0.7).
-
-    With few verdicts a useful confidence may look like a useless one, so that it is not enough to be near 0.5.
-
-    The standard error is that of Hanley and McNeil, The meaning and use of the area under a ROC curve, 1982, for a
-    signal that says nothing.
-    """
+def _outgrown_threshold(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
+    """An agent whose threshold a retrospective raised higher than its answers need by now (`limit`: points)."""
+    useless = DETECTORS["uninformative_confidence"].limits
     for agent, judged in _judged(findings.questions).items():
-        right = [bool(one.verdict) for one in judged]
-        order = auroc([one.confidence for one in judged], right)
-        if len(judged) < limits.minimum or order is None:
+        own = [one.threshold for one in judged if not _is_of_a_rule(one)]
+        calibrator = findings.calibrators.get(judged[-1].subject)
+        if not own or calibrator is None or calibrator.stage == "raw" or len(judged) < limits.minimum:
             continue
-        error = sqrt((len(judged) + 1) / (12 * sum(right) * (len(right) - sum(right))))
-        if order < _USEFUL - limits.limit * error:
-            turned = order < 0.5 - limits.limit * error
+        if _order(judged, useless):
+            continue  # no threshold does for it
+        current = own[-1]
+        wanted = findings.wanted.get((agent, current), current)
+        # what the gate corrects is worth what it says
+        lower = wanted if _is_corrected(judged) else max(lowest(calibrator, wanted) or current, wanted)
+        if current - lower >= limits.limit:
+            yield _recommendation(
+                "outgrown_threshold",
+                {"agent": agent, "threshold": lower, "wanted": wanted},
+                f"Lower the threshold of {agent} again, from {current} to {lower}: by {len(judged)} verdicts its answers "
+                f"are worth {wanted} from there on.",
+                [one.entry_id for one in judged],
+                _predicted(findings, agent, judged, lower),
+            )
+
+
+def _is_corrected(judged: Sequence[AnswerRound]) -> bool:
+    """Whether the gate goes by what a confidence is worth, and no longer by the confidence."""
+    return any(one.used != one.confidence for one in judged)
+
+
+def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
+    """An agent whose confidence does not tell right from wrong (`limit`: standard errors that AUROC must be below 0.7)."""
+    for agent, judged in _judged(findings.questions).items():
+        order = _order(judged, limits)
+        if order:
             yield _recommendation(
                 "uninformative_confidence",
                 {"agent": agent},
                 f"Do not let {agent}'s confidence decide: over {len(judged)} verdicts it "
                 + (
                     "was higher where the answer was wrong."
-                    if turned
+                    if order == "turned"
                     else "did not tell right answers from wrong ones."
                 ),
                 [one.entry_id for one in judged],
             )
+
+
+def _order(judged: Sequence[AnswerRound], limits: Limits) -> Literal["", "none", "turned"]:
+    """Whether verdicts show that a confidence does not tell right from wrong, or is higher where it is wrong.
+
+    With few verdicts a useful confidence may look like a useless one, so that it is not enough to be near 0.5.
+
+    The standard error is that of Hanley and McNeil, The meaning and use of the area under a ROC curve, 1982, for a
+    signal that says nothing.
+    """
+    right = [bool(one.verdict) for one in judged]
+    order = auroc([one.confidence for one in judged], right)
+    if len(judged) < limits.minimum or order is None:
+        return ""
+    error = sqrt((len(judged) + 1) / (12 * sum(right) * (len(right) - sum(right))))
+    if order >= _USEFUL - limits.limit * error:
+        return ""
+    return "turned" if order < 0.5 - limits.limit * error else "none"
 
 
 def _needless_escalation(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
@@ -181,21 +225,31 @@ def _needless_escalation(findings: Findings, limits: Limits) -> Iterator[Recomme
         free = [one for one in confirmed if not _is_of_a_rule(one)]
         used = sorted(one.used for one in free or confirmed)
         lower = used[len(used) // _FEW]
-        ours = in_use([one for asked in findings.questions for one in asked.rounds if one.agent == agent])
-        still = [one for one in ours if _would_escalate(one, lower)]
+        current = confirmed[-1].threshold
+        wanted = findings.wanted.get((agent, current), current)
         yield _recommendation(
             "needless_escalation",
-            {"agent": agent} | ({"threshold": lower} if free else {}),
+            {"agent": agent} | ({"threshold": lower, "wanted": wanted} if free else {}),
             f"Lower the threshold of {agent}: humans confirmed {len(confirmed)} of its {len(escalated)} escalated "
             f"answers as they were, {sum(one >= lower for one in used)} of them from a confidence of {lower} on.",
             [one.entry_id for one in confirmed],
-            {
-                "escalations_avoided": float(sum(not one.accepted for one in ours) - len(still)),
-                "answers": float(len(ours)),
-                "escalations": float(len(still)),
-                "wrong_accepts": _wrong_accepts(judged, lower),
-            },
+            _predicted(findings, agent, judged, lower),
         )
+
+
+def _predicted(
+    findings: Findings, agent: str, judged: Sequence[AnswerRound], threshold: int
+) -> dict[str, float]:
+    """What a lower threshold would have come to; a spot check speaks for the wrong answers that were not drawn, too."""
+    ours = _rounds(findings, agent)
+    still = [one for one in ours if _would_escalate(one, threshold)]
+    wrong = [one for one in judged if not one.verdict and not _would_escalate(one, threshold)]
+    return {
+        "escalations_avoided": float(sum(not one.accepted for one in ours) - len(still)),
+        "answers": float(len(ours)),
+        "escalations": float(len(still)),
+        "wrong_accepts": round(sum(1 / one.probability for one in wrong), 1),
+    }
 
 
 def _is_of_a_rule(one: AnswerRound) -> bool:
@@ -206,12 +260,6 @@ def _would_escalate(one: AnswerRound, threshold: int) -> bool:
     """Whether a human would hear of an answer if this were its agent's threshold."""
     for_another_reason = _is_of_a_rule(one) or (not one.accepted and one.used >= one.threshold)
     return not one.accepted if for_another_reason else one.used < threshold
-
-
-def _wrong_accepts(judged: Sequence[AnswerRound], threshold: int) -> float:
-    """How many wrong answers would pass; a spot check speaks for those that were not drawn."""
-    passing = [one for one in judged if not one.verdict and not _would_escalate(one, threshold)]
-    return round(sum(1 / one.probability for one in passing), 1)
 
 
 def _slow_human(findings: Findings, limits: Limits) -> Iterator[Recommendation]:
@@ -293,6 +341,7 @@ DETECTORS: Mapping[DetectorName, Detector] = {
     "unsure_topic": Detector(_unsure_topic, Limits(2, 50)),
     "repeated_context": Detector(_repeated_context, Limits(2, 2)),
     "overconfident_agent": Detector(_overconfident_agent, Limits(10, 15)),
+    "outgrown_threshold": Detector(_outgrown_threshold, Limits(20, 5)),
     "uninformative_confidence": Detector(_uninformative_confidence, Limits(20, 1.64)),
     "needless_escalation": Detector(_needless_escalation, Limits(5, 80)),
     "slow_human": Detector(_slow_human, Limits(3, 24)),
@@ -311,13 +360,17 @@ def _judged(questions: Sequence[AskedQuestion]) -> dict[str, list[AnswerRound]]:
     return {agent: rounds for agent, rounds in judged.items() if rounds}
 
 
-def _threshold(findings: Findings, agent: str) -> ThresholdProposal | None:
+def _rounds(findings: Findings, agent: str) -> list[AnswerRound]:
+    """The answers of an agent, as it is now."""
+    return in_use([one for asked in findings.questions for one in asked.rounds if one.agent == agent])
+
+
+def _threshold(findings: Findings, agent: str, wanted: int) -> ThresholdProposal | None:
     """The threshold that would do for an agent as it is now; None where verdicts do not say, or the gate corrects it."""
-    rounds = in_use([one for question in findings.questions for one in question.rounds if one.agent == agent])
+    rounds = _rounds(findings, agent)
     calibrator = findings.calibrators.get(rounds[-1].subject)
     if calibrator is None or rounds[-1].used != rounds[-1].confidence:
         return None
-    wanted = max(one.threshold for one in rounds)
     return propose([(one.confidence, one.topic) for one in rounds], calibrator, wanted)
 
 

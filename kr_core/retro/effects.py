@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import DocumentStore
     from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
 
-__all__ = ["KIND", "outcomes", "written"]
+__all__ = ["KIND", "outcomes", "wanted", "written"]
 
 KIND = "recommendation"
 """Of the journal's documents about recommendations; their statuses are `writing`, `accepted` and `reverted`."""
@@ -57,6 +57,15 @@ def written(journal: DocumentStore) -> frozenset[str]:
         if kept.data["change"] == "knowledge"
         for entry in kept.data["evidence"]
     )
+
+
+def wanted(journal: DocumentStore) -> dict[tuple[str, int], int]:
+    """What answers must be worth where a recommendation has set a threshold, by agent and threshold.
+
+    Such a threshold is the confidence from which on an answer is worth so much, and not itself what it must be worth.
+    """
+    kept = [one.data["about"] for one in journal.documents(KIND) if "wanted" in one.data["about"]]
+    return {(about["agent"], about["threshold"]): about["wanted"] for about in kept}
 
 
 def _outcome(of: dict[str, Any], later: Sequence[AskedQuestion], again: set[str]) -> ChangeOutcome:

@@ -10,7 +10,7 @@ from kr_core.calibration import Accepted, auroc, brier, ece, estimate_accuracy, 
 from kr_core.errors import ConfigError
 from kr_core.model.retro import AcceptedAccuracy, AgentFigures, CalibrationFigures, RetroReport, TopicFigures
 from kr_core.retro.detectors import Findings, recommendations
-from kr_core.retro.effects import outcomes
+from kr_core.retro.effects import outcomes, wanted
 from kr_core.retro.logged_questions import by_agent, in_use, read_questions
 from kr_core.verdicts import Learned, certificate
 
@@ -72,15 +72,17 @@ def retrospect(
         tokens=sum(one.tokens for one in questions),
         calibration=_measured(rounds, calibrators),
         certificates=_certificates(rounds, learned or Learned()),
-        recommendations=recommendations(Findings(questions, calibrators), settings),
-        changes=outcomes(journal, feature, questions, lambda since: advised(since, settings)),
+        recommendations=recommendations(Findings(questions, calibrators, wanted(journal)), settings),
+        changes=outcomes(journal, feature, questions, lambda since: advised(journal, since, settings)),
     )
 
 
-def advised(questions: Sequence[AskedQuestion], settings: Retro) -> tuple[Recommendation, ...]:
+def advised(
+    journal: Journal, questions: Sequence[AskedQuestion], settings: Retro
+) -> tuple[Recommendation, ...]:
     """What the retrospective of these questions recommends."""
     calibrators = fitted_by_agent(one for question in questions for one in question.rounds)
-    return recommendations(Findings(questions, calibrators), settings)
+    return recommendations(Findings(questions, calibrators, wanted(journal)), settings)
 
 
 def fitted_by_agent(rounds: Iterable[AnswerRound]) -> dict[Subject, Calibrator]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from kr_core.calibration import Calibrator
 
-__all__ = ["ThresholdProposal", "propose"]
+__all__ = ["ThresholdProposal", "lowest", "propose"]
 
 _STEP = 5
 """Thresholds are proposed in steps of this size."""
@@ -47,9 +47,14 @@ def propose(
     """
     if calibrator.stage != "calibrated" or not stated:
         return None
-    threshold = next((one for one in range(_STEP, 100, _STEP) if calibrator.mapped(one) >= wanted), None)
+    threshold = lowest(calibrator, wanted)
     if threshold is None:
         return None
     passing = [calibrator.mapped(one, topic) for one, topic in stated if one >= threshold]
     wrong = sum(1 - worth / 100 for worth in passing)
     return ThresholdProposal(threshold, len(stated), len(stated) - len(passing), wrong)
+
+
+def lowest(calibrator: Calibrator, wanted: float) -> int | None:
+    """The lowest threshold from which on an answer is worth enough; None where no answer is."""
+    return next((one for one in range(_STEP, 100, _STEP) if calibrator.mapped(one) >= wanted), None)

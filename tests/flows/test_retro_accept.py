@@ -238,6 +238,44 @@ def test_a_threshold_is_lowered_and_raised_again(tmp_path, kr_here):
     assert "does not lower that of a topic" in refused.err
 
 
+def stating(made, feature, right):
+    """Forty questions, which a person decides; confidences of 75, 85 and 97 in turn."""
+    for number in range(40):
+        result = made.ask(Question(text=f"Cache {number}?", topic="caching", feature_id=feature))
+        good = right(75 if number % 3 == 0 else 85 if number % 3 == 1 else 97)
+        reply(made, result, "confirm" if good else "correct", "" if good else "No.")
+
+
+@pytest.mark.req("V3")
+def test_a_threshold_that_was_raised_is_lowered_when_verdicts_no_longer_call_for_it(tmp_path, kr_here):
+    """Each retrospective looks whether the threshold that an earlier one raised is still needed."""
+    folder = tmp_path / "p"
+    answers = [said("Redis.", confidence) for _ in range(14) for confidence in (75, 85, 97)]
+    always = {"routing": {"rules": [{"topic": "caching", "agent": "duc", "always_escalate": True}]}}
+    with service(folder, always, duc=Says(*answers)) as made:
+        stating(made, "F-1", lambda confidence: confidence == 97)
+    done = kr_here("retro", "accept", "overconfident-agent-duc", "--yes", cwd=folder)
+    assert done.code == 0, done.err
+    raised = json.loads((folder / "kr.yaml").read_text())["agents"]["duc"]["threshold"]
+    assert raised > 85
+    values = {"agents": {"duc": {"threshold": raised}}}
+    with service(folder, values, duc=Says(*answers)) as made:
+        for number in range(40):
+            question = Question(text=f"Store {number}?", topic="caching", feature_id="F-2")
+            result = made.ask(question)
+            if result.status != "accepted":
+                reply(made, result, "confirm")
+    settings = '{"agents": {"duc": {"threshold": %s}}}'
+    assert (folder / "kr.yaml").read_text() == settings % raised
+    done = kr_here("retro", "accept", "outgrown-threshold-duc", "--yes", "--feature", "F-2", cwd=folder)
+    assert done.code == 0, done.err
+    assert (folder / "kr.yaml").read_text() == settings % 80
+    (came,) = kr_here("retro", "F-2", "--json", cwd=folder).json["changes"][1:]
+    assert came["id"] == "outgrown-threshold-duc"
+    assert kr_here("retro", "revert", "outgrown-threshold-duc", "--yes", cwd=folder).code == 0
+    assert (folder / "kr.yaml").read_text() == settings % raised
+
+
 @pytest.mark.req("L5")
 def test_a_lesson(tmp_path, kr_here):
     """Answers of the knowledge base that people overturn become a dated lesson, once."""

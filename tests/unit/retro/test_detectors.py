@@ -36,9 +36,9 @@ def question(number, *rounds, **more):
     )
 
 
-def names(questions, settings=None):
+def names(questions, settings=None, wanted=None):
     rounds = [one for asked in questions for one in asked.rounds]
-    found = recommendations(Findings(questions, fitted_by_agent(rounds)), settings or Retro())
+    found = recommendations(Findings(questions, fitted_by_agent(rounds), wanted or {}), settings or Retro())
     return {one.detector: one for one in found}
 
 
@@ -79,6 +79,68 @@ def test_an_overconfident_agent_and_the_threshold_for_it():
     wrong = sum(not right for one, right in zip(confidence, correct, strict=True) if one >= proposed)
     assert found.predicted["wrong_accepts"] == pytest.approx(wrong, rel=0.15)
     assert "overconfident_agent" not in names(asked[:9])
+
+
+def test_a_threshold_that_was_raised_is_not_raised_again_for_the_same():
+    """What answers must be worth is what they had to be before: a threshold of 85 that makes it so is enough."""
+    confidence, correct = overconfident(400, random.Random(1))
+
+    def asked(threshold):
+        return [
+            question(number, answer(number, one, right, threshold=threshold))
+            for number, (one, right) in enumerate(zip(confidence, correct, strict=True))
+        ]
+
+    assert names(asked(60))["overconfident_agent"].about["threshold"] == 95
+    again = names(asked(60), wanted={("duc", 60): 55})["overconfident_agent"]
+    assert (again.about["threshold"], again.about["wanted"]) == (85, 55)
+    assert "overconfident_agent" not in names(asked(85), wanted={("duc", 85): 55})
+
+
+def test_a_threshold_is_not_lowered_again_for_a_confidence_that_says_nothing():
+    """No threshold does for it, so that another finding speaks."""
+    drawn = random.Random(3)
+    asked = [
+        question(number, answer(number, 60 + number % 40, drawn.random() < 0.9, threshold=95))
+        for number in range(200)
+    ]
+    found = names(asked, wanted={("duc", 95): 80})
+    assert "outgrown_threshold" not in found
+    assert "uninformative_confidence" in found
+
+
+def honest(threshold, **more):
+    """Answers that are right as often as they say."""
+    drawn = random.Random(3)
+    stated = [drawn.randrange(60, 100) for _ in range(200)]
+    return [
+        question(
+            number, replace(answer(number, one, drawn.random() < one / 100, threshold=threshold), **more)
+        )
+        for number, one in enumerate(stated)
+    ]
+
+
+def test_a_threshold_that_a_retrospective_raised_is_lowered_again():
+    """Where verdicts say that the former one would do; one that a person set stays."""
+    found = names(honest(95), wanted={("duc", 95): 80})["outgrown_threshold"]
+    assert found.about == {"agent": "duc", "threshold": 80, "wanted": 80}
+    assert "from 95 to 80" in found.text
+    assert found.predicted["escalations"] == sum(one.rounds[0].used < 80 for one in honest(95))
+    assert "outgrown_threshold" not in names(honest(95))
+    assert "outgrown_threshold" not in names(honest(80), wanted={("duc", 80): 80})
+    assert "outgrown_threshold" not in names(honest(95)[:19], wanted={("duc", 95): 80})
+
+
+def test_a_threshold_for_stated_confidences_is_taken_back_once_the_gate_corrects_them():
+    """What was raised because 95 was worth 80 would otherwise hold back what is worth 94."""
+    asked = [
+        question(number, replace(corrected(number, stated, worth, number % 40 < worth * 0.4), threshold=95))
+        for number, (stated, worth) in enumerate([(97, 85)] * 40 + [(80, 50)] * 40)
+    ]
+    found = names(asked, wanted={("duc", 95): 80})
+    assert found["outgrown_threshold"].about["threshold"] == 80
+    assert "overconfident_agent" not in found
 
 
 def test_a_confidence_that_says_nothing_or_the_opposite():
