@@ -47,6 +47,11 @@ class Learned:
     _maps: dict[Subject, tuple[int, Calibrator]] = field(default_factory=dict)
     """Maps, with the entry up to which the verdicts of each were read."""
     _last_judged: int = 0
+    _runs: set[str] = field(init=False)
+    """Of the answers that humans judged: one counts once."""
+
+    def __post_init__(self) -> None:
+        self._runs = {one.run for one in self.judged}
 
     # -- what follows from it --------------------------------------------------------------------------------
 
@@ -173,7 +178,7 @@ class Learned:
 
     def _replied(self, number: int, event: Event, entries: Sequence[tuple[int, Event]]) -> None:
         self.open.pop(event.run, None)
-        if any(one.run == event.run for one in reversed(self.judged)):
+        if event.run in self._runs:
             return
         before = [entry for place, entry in entries if place < number]
         gated = _last(before, "answer.gated")
@@ -195,7 +200,9 @@ class Learned:
 
     def _judge(self, number: int, one: Judged) -> None:
         self.judged.append(one)
-        del self.judged[:-_MOST_JUDGED]
+        self._runs.add(one.run)
+        while len(self.judged) > _MOST_JUDGED:
+            self._runs.discard(self.judged.pop(0).run)
         self._last_judged = number
 
     # -- how it is kept --------------------------------------------------------------------------------------
