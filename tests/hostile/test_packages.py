@@ -184,7 +184,16 @@ MODULES = {
         "__init__.py": f"{_DEF}def f(a=None):\n if a is None: {'a=1;' * 100_000}\n"
     },
     "many statements below one comment": {
-        "__init__.py": _DEF + "#: Words of it and more words.\n" * 10_000 + "a=1;" * 40_000 + "\n"
+        "__init__.py": _DEF
+        + "#: Words of it and more words.\n" * 10_000
+        + ";".join(f"a{number}=1" for number in range(40_000))
+        + "\n"
+    },
+    "many names with one comment": {
+        "__init__.py": _DEF
+        + "#: Words of it and more words.\n" * 10_000
+        + "=".join(f"a{number}" for number in range(40_000))
+        + "=1\n"
     },
     "a condition with many statements": {"__init__.py": f"{_DEF}    if a:\n" + "     a\n" * 250_000},
     "a list of parameters that goes on without indentation": {

@@ -54,6 +54,8 @@ many bytes.
 """
 _MAX_DEFINITIONS = 10_000
 """Of one file; those that follow are left out."""
+_MAX_TARGETS = 100
+"""Names that one statement assigns to, all with one documentation."""
 _MAX_PARAMETERS = 1000
 """Of one callable; the longest signatures that people write have two hundred."""
 
@@ -369,7 +371,7 @@ class _ModuleReader:
         annotated = node.annotation if isinstance(node, ast.AnnAssign) else None
         is_member = kind == "attribute"
         deprecated = deprecation.annotated(annotated, node.value, self.text) if is_member else None
-        for name in names:
+        for name in names[:_MAX_TARGETS]:
             self.add(
                 Definition(
                     kind, self.module.name, name, self.module.path, node.lineno, source, doc, doc_line,
