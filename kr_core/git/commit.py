@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kr_core.git.repository import Entry
 
-__all__ = ["CommitResult", "commit", "foresee"]
+__all__ = ["CommitResult", "IndexLock", "commit", "foresee", "locked_index"]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
@@ -135,7 +135,7 @@ def _committed(git: Git, paths: Sequence[bytes], message: str) -> CommitResult:
         changed = _enter(git, entries, head, ours)
         if not changed:
             return CommitResult()
-        with _locked_index(
+        with locked_index(
             git.folder
         ) as lock:  # no longer than it must be: the user's git does not wait for it
             if (now := git.head()) != head:
@@ -165,7 +165,7 @@ def _enter(git: Git, entries: Mapping[bytes, Entry], head: str, ours: Path) -> d
     return changed
 
 
-def _moved_head(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> str:
+def _moved_head(git: Git, message: str, head: str, ours: Path, lock: IndexLock) -> str:
     """Commit what the private index holds, and put the user's index that is written in its place."""
     parents = ("-p", head) if head else ()
     made = git.text("commit-tree", git.tree(ours), *parents, stdin=message.encode("utf-8", "replace"))
@@ -183,7 +183,7 @@ def _moved_head(git: Git, message: str, head: str, ours: Path, lock: _Lock) -> s
 # -- the lock on the user's index ------------------------------------------------------------------------
 
 
-class _Lock:
+class IndexLock:
     """`index.lock`, made as git makes it: whoever has it may replace the index."""
 
     def __init__(self, index: Path) -> None:
@@ -195,6 +195,7 @@ class _Lock:
         self._published = False
 
     def write(self, raw: bytes) -> None:
+        """Write the index that is to take the place of the present one."""
         with os.fdopen(os.dup(self._handle), "wb") as file:
             file.write(raw)
             file.flush()
@@ -203,21 +204,28 @@ class _Lock:
             os.utime(self._file, ns=(self._before.st_atime_ns, self._before.st_mtime_ns))
 
     def publish(self) -> None:
+        """Put it there."""
         self._file.replace(self.index)
         self._published = True
 
     def close(self) -> None:
+        """Let go; without `publish` nothing has changed."""
         os.close(self._handle)
         if not self._published:
             self._file.unlink(missing_ok=True)
 
 
 @contextmanager
-def _locked_index(folder: Path) -> Iterator[_Lock]:
+def locked_index(folder: Path) -> Iterator[IndexLock]:
+    """Hold the lock on the index of a work tree, as git does.
+
+    Raises:
+        GitRefusedError: another git command holds it for too long.
+    """
     until = monotonic() + _LOCK_SECONDS
     while True:
         try:
-            lock = _Lock(folder / "index")
+            lock = IndexLock(folder / "index")
             break
         except FileExistsError:
             if monotonic() > until:

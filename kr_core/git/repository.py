@@ -114,13 +114,17 @@ class Git:
         environ: its environment, already rid of what leads elsewhere.
         top: the work tree.
         folder: the repository's own folder, the work tree's part of it where there are several.
+        common: the part that all work trees share; not given where there is one.
     """
 
-    def __init__(self, program: str, environ: Mapping[str, str], top: Path, folder: Path) -> None:
+    def __init__(
+        self, program: str, environ: Mapping[str, str], top: Path, folder: Path, common: Path | None = None
+    ) -> None:
         self._program = program
         self._environ = environ
         self.top = top
         self.folder = folder
+        self.common = folder if common is None else common
         self._settings: Mapping[str, str] = {}
 
     @classmethod
@@ -141,7 +145,7 @@ class Git:
             )
         ours = _environment(environ)
         led = {**ours, "GIT_DIR": str(tree.folder), "GIT_WORK_TREE": str(tree.top)}
-        git = cls(program, led, tree.top, tree.folder)
+        git = cls(program, led, tree.top, tree.folder, tree.common)
         _require_ending_includes(git, tree, environ)
         settings = _settings(git)
         for one in settings:
@@ -211,6 +215,10 @@ class Git:
 
     # -- trees and indexes -------------------------------------------------------------------------------
 
+    def branch(self) -> str:
+        """The full name of the branch that is checked out; empty where HEAD is a commit."""
+        return self("symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "surrogateescape").strip()
+
     def head(self) -> str:
         """The commit that HEAD is; empty before the first one."""
         return self("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1)).decode().strip()
@@ -250,8 +258,7 @@ class Git:
             RefusedError: git does not take it.
             OSError: it cannot be read, is too large, or is neither a file nor a link.
         """
-        digits = 64 if self._settings.get("extensions.objectformat") == "sha256" else 40
-        found = dict.fromkeys(paths, (_NO_FILE, b"0" * digits))
+        found = dict.fromkeys(paths, (_NO_FILE, self.no_object))
         there = []
         with tempfile.TemporaryDirectory() as scratch:
             for path in found:
@@ -262,6 +269,27 @@ class Git:
             names = "".join(f"{scratch}/{number}\n" for number in range(1, len(there) + 1))
             ids = self("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=os.fsencode(names)).split()
         return found | {path: (mode, id_) for (path, mode), id_ in zip(there, ids, strict=True)}
+
+    def written(self, files: Iterable[Path]) -> list[bytes]:
+        """Put the bytes of files into the repository, by no filter; their names have no line end.
+
+        Raises:
+            RefusedError: git does not take them.
+        """
+        names = b"".join(os.fsencode(file) + b"\n" for file in files)
+        return (
+            self("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names).split() if names else []
+        )
+
+    @property
+    def no_object(self) -> bytes:
+        """What stands for no object, in the length of the repository's hashes."""
+        return b"0" * (64 if self._settings.get("extensions.objectformat") == "sha256" else 40)
+
+    @property
+    def object_format(self) -> str:
+        """`sha1` or `sha256`."""
+        return "sha256" if len(self.no_object) > 40 else "sha1"
 
     def _read(self, file: Path) -> tuple[bytes, bytes] | None:
         try:

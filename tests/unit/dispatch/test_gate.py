@@ -1,0 +1,280 @@
+"""The gate: whatever an agent does in its worktree, only what is inside its scope may land."""
+
+import os
+import subprocess
+
+import pytest
+from support.tasks import ATTACKS, FILES, IDENTITY, WORK, Repository
+
+from kr_core.dispatch.gate import judge, objects_of, patch_of
+from kr_core.dispatch.scopes import Scope
+from kr_core.dispatch.workspace import open_workspace, remove_folder
+from kr_core.git.landing import Rewrite, land, resume
+from kr_core.git.repository import Git
+from kr_core.git.worktree import GitRefusedError
+
+pytestmark = pytest.mark.req("X3")
+
+DEDE = Scope("dede", ("src/",))
+
+
+@pytest.fixture
+def repository(tmp_path):
+    return Repository(tmp_path / "project")
+
+
+class Task:
+    """A task's worktree, and what an agent does there."""
+
+    def __init__(self, repository, folder):
+        self.repository = repository
+        self.git = Git.open(repository.top, {**os.environ, **IDENTITY})
+        self.base = repository.head
+        self.pending = folder / "landing.json"
+        self.space = open_workspace(self.git, folder / "tree", self.base, "refs/heads/feature")
+
+    def do(self, script):
+        subprocess.run(["sh", "-c", script], check=False, cwd=self.space.tree, env={**os.environ, **IDENTITY})
+
+    def judge(self, scope=DEDE, granted=()):
+        return judge(self.space, scope, granted)
+
+    def land(self, verdict, **options):
+        entries = objects_of(self.git, self.space, verdict.allowed)
+        return land(
+            self.git, "refs/heads/feature", self.base, entries, "T001: work\n", self.pending, **options
+        )
+
+
+@pytest.fixture
+def task(repository, tmp_path):
+    made = Task(repository, tmp_path / "state")
+    yield made
+    remove_folder(tmp_path / "state")
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_refused(task, name):
+    """Its path is named, whatever the trick."""
+    script, path = ATTACKS[name]
+    task.do(WORK + script)
+    assert path in {one.path for one in task.judge().refused}
+
+
+def test_work_inside_the_scope_is_all_that_is_seen(task):
+    """Also where tools have left their caches, and where the agent has committed."""
+    task.do(
+        "echo 'app = 2' > src/app.py; rm -r src/deep; mkdir -p src/new; echo 'x' > src/new/x.py; chmod +x src/new/x.py;"
+        "mkdir -p tests/__pycache__ .pytest_cache src/__pycache__; touch tests/__pycache__/a.pyc .pytest_cache/x;"
+        "git add -A; git commit -qm mine; git status; ln -s new/x.py src/link"
+    )
+    verdict = task.judge()
+    assert verdict.refused == ()
+    assert verdict.changed == ("src/app.py", "src/deep/part.py", "src/link", "src/new/x.py")
+    assert task.repository.head == task.base
+
+
+def test_nothing_done_is_nothing_seen(task):
+    """Reading changes nothing."""
+    task.do("cat README.md; git log; git diff")
+    assert (task.judge().refused, task.judge().changed) == ((), ())
+
+
+def test_the_work_lands_on_the_branch_and_in_the_work_tree(task):
+    """As one commit of exactly these files; index and files follow."""
+    task.do(
+        "echo 'app = 2' > src/app.py; rm src/deep/part.py; echo '#!' > src/run.sh; chmod +x src/run.sh; ln -s app.py src/l"
+    )
+    landing = task.land(task.judge())
+    repository = task.repository
+    assert repository.head == landing.commit != task.base
+    assert repository.git("rev-parse", "HEAD^").strip() == task.base
+    expected = {**FILES, "src/app.py": "app = 2\n", "src/run.sh": "#!\n", "src/l": "app.py"}
+    del expected["src/deep/part.py"]
+    assert repository.files() == expected
+    assert repository.status == []
+    assert os.access(repository.top / "src/run.sh", os.X_OK)
+    assert not (repository.top / "src/deep").exists()
+
+
+@pytest.mark.req("Z8")
+def test_no_filter_hook_or_attribute_of_the_tree_runs(tmp_path):
+    """Neither where a worktree is made, nor where its work lands."""
+    repository = Repository(
+        tmp_path / "project", {**FILES, ".gitattributes": "*.py filter=evil text eol=crlf ident\n"}
+    )
+    owned = tmp_path / "owned"
+    for name in ("clean", "smudge", "process"):
+        repository.git("config", f"filter.evil.{name}", f"touch {owned}")
+    for hook in ("post-checkout", "pre-commit", "reference-transaction", "post-commit", "post-index-change"):
+        file = repository.top / ".git/hooks" / hook
+        file.write_text(f"#!/bin/sh\ntouch {owned}\n")
+        file.chmod(0o755)
+    owned.unlink(missing_ok=True)
+    task = Task(repository, tmp_path / "state")
+    assert (task.space.tree / "src/app.py").read_bytes() == b"app = 1\n"
+    task.do("printf 'app = 2\\n$Id$\\n' > src/app.py")
+    task.land(task.judge())
+    patch_of(task.git, task.space, task.judge().all)
+    assert not owned.exists()
+    assert repository.git("cat-file", "-p", "HEAD:src/app.py") == "app = 2\n$Id$\n"
+
+
+def test_a_branch_that_has_moved_takes_the_work_where_it_is_untouched(task):
+    """The other commit stays."""
+    task.do("echo 'app = 2' > src/app.py")
+    task.repository.write("tests/test_more.py", "more\n")
+    task.repository.git("add", "-A")
+    task.repository.git("commit", "-qm", "meanwhile")
+    task.land(task.judge())
+    files = task.repository.files()
+    assert (files["src/app.py"], files["tests/test_more.py"]) == ("app = 2\n", "more\n")
+    assert task.repository.status == []
+
+
+@pytest.mark.parametrize("how", ["committed", "dirty", "staged", "in the way", "switched", "a link"])
+def test_other_work_in_the_same_place_is_never_lost(task, how):
+    """What the user has done there stays as it is, and nothing lands."""
+    task.do("echo 'app = 2' > src/app.py; echo 'new' > src/new.py")
+    repository = task.repository
+    if how == "in the way":
+        repository.write("src/new.py", "mine\n")
+    elif how == "switched":
+        repository.git("checkout", "-qb", "other")
+    elif how == "a link":
+        (repository.top / "src").rename(repository.top / "elsewhere")
+        (repository.top / "src").symlink_to("elsewhere")
+    else:
+        repository.write("src/app.py", "mine\n")
+    if how in {"committed", "staged"}:
+        repository.git("add", "-A")
+    if how == "committed":
+        repository.git("commit", "-qm", "mine")
+    before = (repository.head, repository.status, (repository.top / "src/app.py").read_text())
+    with pytest.raises(GitRefusedError):
+        task.land(task.judge())
+    assert (repository.head, repository.status, (repository.top / "src/app.py").read_text()) == before
+    assert not (repository.top / "elsewhere/new.py").exists()
+
+
+def test_unrelated_changes_of_the_user_stay(task):
+    """Changed, staged and new files elsewhere."""
+    repository = task.repository
+    repository.write("README.md", "mine\n")
+    repository.write("k8s/app.yaml", "staged\n")
+    repository.git("add", "k8s/app.yaml")
+    repository.write("notes.txt", "mine\n")
+    task.do("echo 'app = 2' > src/app.py")
+    task.land(task.judge())
+    assert repository.status == [" M README.md", "M  k8s/app.yaml", "?? notes.txt"]
+    assert repository.files()["src/app.py"] == "app = 2\n"
+
+
+@pytest.mark.parametrize("state", ["tracked", "dirty", "untracked", "staged"])
+def test_a_rewritten_line_is_changed_wherever_the_file_is(tmp_path, state):
+    """On the branch where it is tracked, and in the work tree's own file with its other changes."""
+    repository = Repository(
+        tmp_path / "project", FILES if state == "untracked" else {**FILES, "tasks.md": "- [ ] T001\n"}
+    )
+    if state != "tracked":
+        repository.write("tasks.md", "- [ ] T001\n- [ ] T002\n")
+    if state == "staged":
+        repository.git("add", "tasks.md")
+    task = Task(repository, tmp_path / "state")
+    task.do("echo 'app = 2' > src/app.py")
+    rewrite = Rewrite(
+        b"tasks.md", lambda text: text.replace(b"[ ] T001", b"[X] T001") if b"[ ] T001" in text else None
+    )
+    assert task.land(task.judge(), rewrite=rewrite).rewritten
+    there = (repository.top / "tasks.md").read_text()
+    assert there == ("- [X] T001\n" if state == "tracked" else "- [X] T001\n- [ ] T002\n")
+    committed = repository.files().get("tasks.md")
+    assert committed == {"untracked": None, "staged": "- [ ] T001\n"}.get(state, "- [X] T001\n")
+    if state == "tracked":
+        assert repository.status == []
+
+
+def test_a_landing_that_was_killed_is_gone_on_with(task, monkeypatch):
+    """After the branch has moved and before the files follow."""
+    from kr_core.git import landing
+
+    task.do("echo 'app = 2' > src/app.py; echo new > src/new.py; rm src/deep/part.py")
+    with monkeypatch.context() as patched:
+        patched.setattr(landing, "_follow", lambda *_given: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            task.land(task.judge())
+    assert task.repository.status != []
+    assert resume(task.git, task.pending)
+    assert task.repository.status == []
+    assert task.repository.files()["src/new.py"] == "new\n"
+    assert not resume(task.git, task.pending)
+
+
+def test_what_is_kept_aside_can_be_applied(task):
+    """The whole difference, binary files too."""
+    task.do(
+        "printf 'a\\0b' > src/bin; echo x >> README.md; rm src/deep/part.py; mkfifo src/p; ln -s app.py src/l; rm -r k8s; echo x > k8s"
+    )
+    patch = task.repository.top.parent / "aside.patch"
+    patch.write_bytes(patch_of(task.git, task.space, task.judge().all))
+    task.repository.git("apply", str(patch))
+    assert (task.repository.top / "src/bin").read_bytes() == b"a\0b"
+    assert (task.repository.top / "README.md").read_text() == "# Read me\nx\n"
+    assert not (task.repository.top / "src/deep/part.py").exists()
+    assert (task.repository.top / "k8s").read_text() == "x\n"
+
+
+def test_a_granted_path_lands(task):
+    """That path, and no other beside it."""
+    task.do("echo x > pyproject.toml; echo x > setup.cfg")
+    verdict = task.judge(granted=("pyproject.toml",))
+    assert verdict.changed == ("pyproject.toml",)
+    assert [one.path for one in verdict.refused] == ["setup.cfg"]
+
+
+def test_a_file_that_changes_after_the_verdict_does_not_land(task):
+    """A process that was left behind may go on writing."""
+    task.do("echo 'app = 2' > src/app.py")
+    verdict = task.judge()
+    task.do("echo 'app = 3' > src/app.py")
+    with pytest.raises(GitRefusedError, match="while KR looked"):
+        task.land(verdict)
+    task.do("rm -r src; ln -s /etc src; ")
+    with pytest.raises(GitRefusedError, match="while KR looked"):
+        task.land(verdict)
+
+
+@pytest.mark.parametrize("name", [b".git/hooks/x", b"../x", b"src/.GIT/x"])
+def test_a_tree_with_names_that_git_would_not_write_is_refused(repository, name, tmp_path):
+    """Any program can make such a tree."""
+    blob = repository.git("hash-object", "-w", "README.md").strip()
+
+    def tree(entries):
+        text = "".join(f"{mode} {kind} {id_}\t{name}\0" for mode, kind, id_, name in entries)
+        done = subprocess.run(
+            ["git", "mktree", "-z"], input=text.encode(), capture_output=True, check=True, cwd=repository.top
+        )
+        return done.stdout.decode().strip()
+
+    made = ("100644", "blob", blob)
+    *folders, last = name.decode().split("/")
+    entry = (*made, last)
+    for folder in reversed(folders):
+        entry = ("040000", "tree", tree([entry]), folder)
+    commit = repository.git("commit-tree", tree([entry]), "-m", "x").strip()
+    git = Git.open(repository.top, {**os.environ, **IDENTITY})
+    with pytest.raises(GitRefusedError, match="would not write"):
+        open_workspace(git, tmp_path / "tree", commit, "refs/heads/feature")
+
+
+def test_a_submodule_of_the_branch_is_nobodys(tmp_path):
+    """Its folder is empty in the worktree, and stays so."""
+    repository = Repository(tmp_path / "project")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{repository.head},src/sub")
+    repository.git("commit", "-qm", "sub")
+    task = Task(repository, tmp_path / "state")
+    task.do("echo x > src/sub/x; echo 'app = 2' > src/app.py")
+    assert [one.path for one in task.judge().refused] == ["src/sub/x"]
+    task.do("rm -r src/sub")
+    assert [one.path for one in task.judge().refused] == ["src/sub"]
