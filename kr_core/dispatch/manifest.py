@@ -1,6 +1,6 @@
 """A manifest of a folder: every file, folder and link with the hash of its raw bytes, read without git.
 
-Git's index and its ignore rules can be turned against whoever looks through them; this looks at the disk. A later manifest
+Git's index and its ignore rules can be turned against a program that looks through them; this looks at the disk. A later manifest
 takes over the hash of a file whose status has not changed at all: size, times, inode, mode and number of links. The change time
 (ctime) is the system's own, and no program can set it back. A file that changed within a moment of the earlier look counts as
 changed, since the clock of a file system has steps (git-update-index(1) calls such an entry racy).

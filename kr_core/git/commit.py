@@ -57,7 +57,7 @@ def commit(
 ) -> CommitResult:
     """Commit files as they are now, those that are gone as removed; never raises for what git refuses.
 
-    Outside a work tree, and for files that are ignored or have not changed, nothing happens and nothing is said.
+    Outside a work tree, and for files that are ignored or have not changed, nothing happens, without a word.
 
     Args:
         files: below `folder`.

@@ -1,11 +1,11 @@
 """Git's plumbing in one repository, by commands that run nothing, ask nothing and take the user's files as they are.
 
 A repository's settings, and the attributes of its files, name programs: filters, hooks, monitors, helpers that fetch what is
-missing. Whoever wrote the project may have written them too. So this runs only commands that have no use for such a program,
+missing. The project's author may have written them too. So this runs only commands that have no use for such a program,
 with the rest turned off; a file enters as the bytes that it has, never through `git add` or `git update-index PATH`.
 
 Some settings cannot be turned off from outside: hooks that the configuration itself defines (git 2.54), and extensions that
-put the refs into another repository. KR refuses a repository that has them, whatever git is installed.
+put the refs into another repository. KR refuses a repository that has them, with any version of git.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Entry", "Git", "GitRefusedError"]
 
 _SECONDS = 60.0
 _READ_SECONDS = 10.0
-"""For a command that only reads: of a few files, whatever the size of the repository."""
+"""For a command that only reads: of a few files, in a repository of any size."""
 _READS = frozenset({"cat-file", "check-ignore", "config", "diff-index", "rev-parse", "var"})
 _LARGEST = 256 * 1024 * 1024
 """In bytes: of a file that is committed."""

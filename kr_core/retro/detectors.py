@@ -36,7 +36,7 @@ _PHRASES = 5
 """Of what humans keep adding, the most frequent; a template with more fields is not filled in."""
 _SHORT_DIGEST = 6
 _FEW = 5
-"""A threshold may leave out one in so many of the answers that it is lowered for: a single low one must not decide."""
+"""A threshold may leave out one in this many of the answers that it is lowered for: a single low one must not decide."""
 
 
 class Limits(NamedTuple):
