@@ -20,6 +20,9 @@ __all__ = ["Citer", "folded", "holds", "holds_code", "plain", "plain_passage", "
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
 _NAME = re.compile(r"\w+(?:\.\w+)*")
+_TICKS = re.compile(r"(`++)")
+_ATTRIBUTE = re.compile(r"<[A-Za-z][\w:-]{0,40}[\s/]++[\w:-]++\s*+=")
+"""A tag of HTML that may load something: `<img src=...>`."""
 
 
 @lru_cache(maxsize=16)
@@ -76,6 +79,9 @@ class Citer:
             self.dropped.append(f"{passage.title or passage.url}: {wanted[:80]}")
             return None
         locator = passage.locate(quote)
+        if loads_or_links(f"{passage.url} {locator}"):  # a file may have any name
+            self.dropped.append(f"{folded(locator or passage.url)[:80]}: a place that is a link or picture")
+            return None
         for citation in self.citations:
             same = (citation.url, citation.locator, citation.quote, citation.symbol)
             if same == (passage.url, locator, wanted, passage.symbol):
@@ -105,6 +111,9 @@ class Citer:
             if not slot_stands(slot, [self.passages[number].text for number in cited]):
                 self.dropped.append(f"{slot[:80]}: not in the cited passage")
                 return None
+        if loads_or_links(text):
+            self.dropped.append(f"{folded(text)[:80]}: a picture, tag or link outside of code")
+            return None
         marks = "".join(f"[{number}]" for number in cited)
         return Claim(text=f"{text} {marks}".strip(), citations=cited, slots=tuple(slots))
 
@@ -121,6 +130,32 @@ class Citer:
         if number is None:
             return None
         return CodeExample(code=code, citation=number, language=language_of(passage.text, code))
+
+
+def loads_or_links(text: str) -> bool:
+    """Whether a text holds a link, picture or tag with an attribute that Markdown would make one: outside of code.
+
+    What is shown of a package is text; a picture would tell its author who reads the report.
+    """
+    outside = _outside_code(text)
+    return "](" in outside or _ATTRIBUTE.search(outside) is not None
+
+
+def _outside_code(text: str) -> str:
+    """A text without code: what stands between two runs of as many back-ticks. All of it where one is escaped."""
+    if "\\`" in text:
+        return text
+    pieces = _TICKS.split(text)
+    last = {piece: at for at, piece in enumerate(pieces) if at % 2}
+    kept = []
+    at = 0
+    while at < len(pieces):
+        if at % 2 and last[pieces[at]] > at:
+            at = pieces.index(pieces[at], at + 1)
+        else:
+            kept.append(pieces[at])
+        at += 1
+    return " ".join(kept)
 
 
 def slot_stands(slot: str, texts: Sequence[str]) -> bool:
