@@ -54,10 +54,14 @@ class TopicFigures(Value):
 
 
 class CalibrationFigures(Value):
-    """How well stated confidences held, over `n` verdicts; measures are None where there is nothing to measure."""
+    """How well stated confidences held, over `n` verdicts; measures are None where there is nothing to measure.
+
+    `most` is the number of verdicts on the agent that has most: each agent's confidence is corrected by its own.
+    """
 
     n: int
     stage: str
+    most: int = Field(default=0, exclude=True)
     ece: float | None = None
     brier: float | None = None
     auroc: float | None = None

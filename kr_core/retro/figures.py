@@ -171,6 +171,7 @@ def _measured(rounds: Sequence[AnswerRound], calibrators: Mapping[Subject, Calib
     return CalibrationFigures(
         n=len(judged),
         stage=max((one.stage for one in calibrators.values()), key=_STAGES.index),
+        most=max(one.verdicts for one in calibrators.values()),
         ece=round(ece(stated, right), _ROUNDED),
         brier=round(brier(stated, right), _ROUNDED),
         auroc=None if order is None else round(order, _ROUNDED),

@@ -170,7 +170,7 @@ def _calibration(report: RetroReport) -> str:
     order = "" if found.auroc is None else f", AUROC {found.auroc:.2f}"
     few = ""
     if found.stage == "raw":
-        few = f" Not enough verdicts to correct confidences by ({found.n} of {MINIMUM_VERDICTS})."
+        few = f" Not enough verdicts on any agent to correct its confidence by ({found.most} of {MINIMUM_VERDICTS})."
     return f"{_count(found.n, 'verdict')}: Brier score {found.brier:.2f}, calibration error {found.ece:.2f}{order}.{few}"
 
 

@@ -106,3 +106,20 @@ def test_a_feature_that_does_not_exist(tmp_path, kr_here):
     assert (shown.code, shown.out) == (2, "")
     assert "F-0: the log has no question of this feature" in shown.err
     assert "kr log" in shown.err
+
+
+@pytest.mark.req("V5", "Q14")
+def test_verdicts_are_counted_for_each_agent(tmp_path, kr_here):
+    """Twelve on each of two agents are not 24 of 20: the confidence of each is corrected by its own."""
+    with service(tmp_path / "p", duc=Says(said("Yes.", 60)), veuve=Says(said("Yes.", 60))) as made:
+        for number in range(24):
+            question = Question(
+                text=f"Which {number}?",
+                topic="x",
+                feature_id=FEATURE,
+                suggested_target=("duc", "veuve")[number % 2],
+            )
+            reply(made, made.ask(question), "confirm")
+        assert made.generate_retro(FEATURE).calibration.most == 12
+    shown = kr_here("retro", FEATURE, cwd=tmp_path / "p")
+    assert "Not enough verdicts on any agent to correct its confidence by (12 of 20)." in shown.out
