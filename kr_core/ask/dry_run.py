@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ def asked_again(
         components: as of `Pipeline`, such as `agents`.
     """
     notes = []
+    refused: dict[str, list[str]] = defaultdict(list)
     decided = {one.question_id: said for one in (*others, *questions) if (said := _decision(one)) is not None}
     came: dict[str, PriorAnswer] = {}
     with tempfile.TemporaryDirectory(prefix="kr-") as scratch:
@@ -64,12 +66,17 @@ def asked_again(
                 try:
                     result = service.ask(_question(feature, one, {**decided, **came}))
                 except ConfigError as error:
-                    notes.append(f"not asked: {one.question_id}: {error}")
+                    refused[str(error)].append(one.question_id)
                     continue
                 goes_on = result.status == "accepted" or one.question_id not in decided
                 if result.answer is not None and goes_on:
                     came[one.question_id] = PriorAnswer(one.text, result.answer)
+            notes += [f"not asked: {_named(names)}: {error}" for error, names in refused.items()]
             return read_questions(service.pipeline.journal, feature), notes
+
+
+def _named(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} questions"
 
 
 def _grounds(question: AskedQuestion) -> tuple[str, ...]:

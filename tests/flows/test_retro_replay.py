@@ -159,6 +159,21 @@ def test_the_command(tmp_path, kr_here):
     assert (wrong.code, "there is no such file" in wrong.err) == (2, True)
 
 
+def test_another_configuration_that_is_not_trusted(tmp_path, kr_here):
+    """Nothing is asked, so that it is an error, which says once what is not trusted."""
+    folder = tmp_path / "p"
+    answered(folder, 12, 60)
+    other = {
+        "agents": {"duc": {"plugin": "command"}},
+        "plugins": {"command": {"argv": ["python3", "{project-root}/a.py"]}},
+    }
+    (folder / "other.yaml").write_text(json.dumps(other))
+    refused = kr_here("retro", "replay", FEATURE, "--against", "other.yaml", cwd=folder)
+    assert (refused.code, refused.out) == (2, "")
+    assert "no question was asked again; 12 questions: " in refused.err
+    assert refused.err.count("is not trusted") == 1
+
+
 def test_two_features_beside_each_other(tmp_path, kr_here):
     """`--compare OTHER` shows both, and what the questions that both asked came to."""
     folder = tmp_path / "p"
