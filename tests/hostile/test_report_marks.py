@@ -7,6 +7,8 @@ from support.regexes import seconds_for
 
 from kr_core.evidence.citations import Citer, loads_or_links
 from kr_core.model import Passage
+from kr_core.testing.samples import report
+from kr_plugins.renderers.markdown import values
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -59,3 +61,11 @@ def test_long_claims_are_looked_through_at_once(unit: str) -> None:
     """A text of many ticks or tags is looked through in linear time."""
     text = unit * (1_000_000 // len(unit))
     assert seconds_for(lambda: loads_or_links(text), limit=5.0) < 5.0
+
+
+def test_a_note_names_what_was_left_out_as_text() -> None:
+    """The note quotes the dropped claim and shows no picture."""
+    made = report(note="quote dropped: ![p](https://c.example/f.png) <img src=https://c.example/e.png>")
+    assert values(made)["notes"] == [
+        "quote dropped: ![p] (https://c.example/f.png) < img src=https://c.example/e.png>"
+    ]

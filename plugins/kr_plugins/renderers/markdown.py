@@ -48,6 +48,11 @@ def one_line(text: str) -> str:
     return f"\\{line}" if _BLOCK.match(line) else line
 
 
+def _without_marks(note: str) -> str:
+    """A note without pictures, links and tags."""
+    return note.replace("](", "] (").replace("<", "< ")
+
+
 def fenced(example: CodeExample) -> str:
     """A code example as a block that nothing in the code can end, and its citation below it."""
     longest = max((len(run) for run in re.findall("`+", example.code)), default=0)
@@ -106,7 +111,7 @@ def values(report: Report) -> dict[str, Any]:
         "code": [fenced(example) for example in draft.code],
         "caveats": [one_line(claim.text) for claim in draft.caveats],
         "reasons": [one_line(reason) for reason in report.score.reasons],
-        "notes": [one_line(note) for note in report.notes],
+        "notes": [one_line(_without_marks(note)) for note in report.notes],
         "attributions": [
             {"url": one_line(source.url), "via": one_line(source.via), "finding": one_line(source.finding)}
             for source in report.sources
