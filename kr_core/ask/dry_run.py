@@ -49,6 +49,9 @@ def asked_again(
         questions: as the record has them.
         others: of the feature, that are not asked again; what people decided about them is built on.
         components: as of `Pipeline`, such as `agents`.
+
+    Raises:
+        ConfigError: no question can be asked under this configuration, such as one that is not trusted.
     """
     notes = []
     refused: dict[str, list[str]] = defaultdict(list)
@@ -67,6 +70,8 @@ def asked_again(
                     result = service.ask(_question(feature, one, {**decided, **came}))
                 except ConfigError as error:
                     refused[str(error)].append(one.question_id)
+                    if len(refused[str(error)]) == len(questions):
+                        raise
                     continue
                 goes_on = result.status == "accepted" or one.question_id not in decided
                 if result.answer is not None and goes_on:

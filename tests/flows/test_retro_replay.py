@@ -160,7 +160,7 @@ def test_the_command(tmp_path, kr_here):
 
 
 def test_another_configuration_that_is_not_trusted(tmp_path, kr_here):
-    """Nothing is asked, so that it is an error, which says once what is not trusted."""
+    """No question can be asked: that is an error, which says once what is not trusted."""
     folder = tmp_path / "p"
     answered(folder, 12, 60)
     other = {
@@ -168,9 +168,8 @@ def test_another_configuration_that_is_not_trusted(tmp_path, kr_here):
         "plugins": {"command": {"argv": ["python3", "{project-root}/a.py"]}},
     }
     (folder / "other.yaml").write_text(json.dumps(other))
-    refused = kr_here("retro", "replay", FEATURE, "--against", "other.yaml", cwd=folder)
+    refused = kr_here("retro", "replay", FEATURE, "--against", "other.yaml", cwd=folder, env={"KR_TRUST": ""})
     assert (refused.code, refused.out) == (2, "")
-    assert "no question was asked again; 12 questions: " in refused.err
     assert refused.err.count("is not trusted") == 1
 
 
