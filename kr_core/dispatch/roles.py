@@ -21,8 +21,8 @@ _WORK = {"marie": "tests", "dede": "code", "gustave": "infrastructure"}
 _REVIEW = re.compile(r"(?:peer[ -]|code[ -]|security[ -])?(?:review|audit)\b", re.IGNORECASE)
 _CHANGE = re.compile(r"\b(?:fix|update|add|implement|write|change|refactor|correct|apply)\b", re.IGNORECASE)
 _TESTS = re.compile(
-    r"(?:(?:write|add|create|implement|extend|update)\s+)?(?:(?:the|an?|unit|integration|contract|e2e|end-to-end|acceptance|regression|"
-    r"smoke|functional|failing|performance|load|api|ui|component|widget|snapshot|property|fuzz)[\s-]+)*tests?\b(?!\s+(?:data|environment))",
+    r"(?:(?:write|add|create|implement|extend|update)\s{1,4})?(?:(?:the|an?|unit|integration|contract|e2e|end-to-end|acceptance|regression|"
+    r"smoke|functional|failing|performance|load|api|ui|component|widget|snapshot|property|fuzz)[\s-]{1,4}){0,6}tests?\b(?!\s+(?:data|environment))",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"(?:implement|refactor|fix|develop|code|wire)\b", re.IGNORECASE)

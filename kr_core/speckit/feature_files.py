@@ -22,9 +22,9 @@ FEATURE_TYPES: dict[str, tuple[str, ...]] = {
 """Who takes part in a feature of each type."""
 _STORY = re.compile(r"User Story (\d+(?:\.\d+)?)\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+])\s+(.+)")
-_SCENARIOS = re.compile(r"\s*\**\s*Acceptance (?:Scenarios|Criteria)", re.IGNORECASE)
+_SCENARIOS = re.compile(r"\s*+(?:\*++\s*+)?Acceptance (?:Scenarios|Criteria)", re.IGNORECASE)
 _TYPE = re.compile(r"\s*(?:[-*]\s+)?\**Feature Type\**\s*:\s*\**\s*(?P<type>[^*<\[]+)", re.IGNORECASE)
-_BRANCH = re.compile(r"^(?P<indent>(?:[│|]?[ \t\u00a0]*)*)(?:[├└]──|[|`+]--)\s*(?P<name>[^\s#←(]+)")
+_BRANCH = re.compile(r"^(?P<indent>[│| \t\u00a0]*)(?:[├└]──|[|`+]--)\s*(?P<name>[^\s#←(]+)")
 _MAX_CRITERIA = 50
 _MAX_DIRECTORIES = 500
 

@@ -63,7 +63,7 @@ def paths_in(text: str) -> tuple[str, ...]:
             _add(found, word, in_code=True)
         return " "
 
-    rest = _SPAN.sub(spans, re.sub(r"\]\([^)]*\)", "] ", text))
+    rest = _SPAN.sub(spans, re.sub(r"\]\([^)\]]{0,400}\)", "] ", text))
     for word in _WORD.findall(rest):
         _add(found, word, in_code=False)
     return tuple(found)

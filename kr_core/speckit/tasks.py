@@ -210,7 +210,7 @@ class _Reader:
             self._tasks[-1] = task._replace(notes=(*task.notes, text.strip()[:1000]))
             return
         self._indent = None
-        if found := re.match(r"\s*\*\*Independent Test\*\*\s*:?\s*(.+)", text, re.IGNORECASE):
+        if found := re.match(r"\s*+\*\*Independent Test\*\*\s*+(?::\s*+)?(.+)", text, re.IGNORECASE):
             self._tests.setdefault(self._phase, plain(found[1]))
         if any("depend" in title.casefold() for title in self._headings.values()) and (
             subject := re.match(rf"\W*({_ID})\b", text)

@@ -319,7 +319,8 @@ def test_an_agent_file_for_bmad_is_written_and_taken_back(kr, base, project_fold
     assert not (project_folder / "kr.yaml").exists()
     (project_folder / ".claude/agents").mkdir(parents=True)
     assert kr("init", "--client", "bmad", "--yes").code == 0
-    assert (project_folder / AGENTS[1]).read_text() == text
+    other = (project_folder / AGENTS[1]).read_text()  # the last line says which folders KR made
+    assert other.rpartition("<!--")[0] == text.rpartition("<!--")[0]
     assert "there already" in kr("init", "--client", "bmad", "--yes").out
     assert kr("init", "--client", "bmad", "--undo", "--yes").code == 0
     assert not (project_folder / "_bmad/kr").exists()
