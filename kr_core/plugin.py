@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     from kr_core.protocols import SourceContext as SourceContext
     from kr_core.protocols import StepResults as StepResults
     from kr_core.protocols import Store as Store
+    from kr_core.protocols import TaskProgram as TaskProgram
+    from kr_core.protocols import TaskWorker as TaskWorker
     from kr_core.protocols import UnparsedReply as UnparsedReply
     from kr_core.protocols import Unready as Unready
     from kr_core.protocols import Verifier as Verifier

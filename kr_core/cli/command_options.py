@@ -11,6 +11,8 @@ from kr_core.cli.command_parser import CommandParser
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unexpected error; 2 wrong use, configuration or request;
 3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 129, 130, 131, 143 ended by a signal"""
 
+DISPATCH_CODES = """exit codes: 0 every task asked for has succeeded; 1 one has not; 2 wrong use, configuration or repository"""
+
 INBOX_CODES = """exit codes: 0 done; 2 refused, with the reason; 5 still waiting"""
 
 _PHASES = "one of story-creation, story-review, dev-execution, code-review, e2e-inspection"  # pydantic is slow to import
@@ -305,6 +307,14 @@ def _dispatch(command: CommandParser, common: CommandParser) -> None:
     plan = actions.add("plan", "show who would do which task and why, and every odd line; nothing runs")
     plan.add_argument("tasks", metavar="TASKS.md", type=Path, help="spec-kit's file of tasks")
     _flag(plan, "--json", "{tasks, diagnostics}")
+    run = actions.add(
+        "run",
+        "run the tasks that are not done, each in a worktree of its own; what stays in its scope lands on the branch",
+        epilog=DISPATCH_CODES,
+    )
+    run.add_argument("tasks", metavar="TASKS.md", type=Path, help="spec-kit's file of tasks")
+    _list(run, "--task", "T001", "wanted", "run this task only; may be repeated")
+    _flag(run, "--json", "{tasks: [{id, role, status, changed, refused}]}")
 
 
 def _retro(command: CommandParser, common: CommandParser) -> None:

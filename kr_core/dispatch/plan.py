@@ -108,7 +108,7 @@ class Plan(NamedTuple):
                 for one in waiting[waiting.index(first) + 1 :]:
                     if not one.task.parallel or one.task.phase != first.task.phase:
                         break
-                    if one in ready:
+                    if one in ready and not _share_a_path(one, wave):
                         wave.append(one)
             waves.append(wave)
             placed |= {one.task.id for one in wave}
@@ -150,6 +150,11 @@ def read_plan(file: Path, config: Config) -> Plan:
         if folders != scopes[role].allow
     }
     return Plan(file, _feature(file), read.title, planned, tuple(sorted(odd)), scopes, suggestions)
+
+
+def _share_a_path(one: PlannedTask, wave: Sequence[PlannedTask]) -> bool:
+    """Whether a task names a file that another of the wave names: spec-kit has those done one after the other."""
+    return any(set(one.task.paths) & set(other.task.paths) for other in wave)
 
 
 def configured_scopes(config: Config) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:

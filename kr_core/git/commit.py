@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kr_core.git.repository import Entry
 
-__all__ = ["CommitResult", "IndexLock", "commit", "foresee", "locked_index"]
+__all__ = ["CommitResult", "IndexLock", "commit", "foresee", "locked_index", "require_ready"]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
@@ -71,7 +71,7 @@ def commit(
         paths = [] if git is None else _paths(files, git.top)
         if git is None or not paths:
             return CommitResult()
-        _check_state(git, environ)
+        require_ready(git, environ)
         with lock(git.folder):  # KR's own processes wait for each other here, and not for the index
             return _committed(git, paths, message)
     except GitRefusedError as refused:
@@ -91,7 +91,7 @@ def foresee(folder: Path, environ: Mapping[str, str] = os.environ) -> tuple[bool
         name = os.fsencode(where.relative_to(git.top) / "index.yaml")
         if git.ignored([name]):
             return False, f"{shown(folder)} is ignored by git; nothing is committed"
-        _check_state(git, environ)
+        require_ready(git, environ)
         git("var", "GIT_COMMITTER_IDENT")
     except GitRefusedError as refused:
         return False, f"nothing is committed: {refused}"
@@ -111,7 +111,12 @@ def _paths(files: Iterable[Path], top: Path) -> list[bytes]:
     return list(dict.fromkeys(paths))
 
 
-def _check_state(git: Git, environ: Mapping[str, str]) -> None:
+def require_ready(git: Git, environ: Mapping[str, str]) -> None:
+    """Check that no operation of git waits for its end in a repository.
+
+    Raises:
+        GitRefusedError: one does, or KR runs in a hook of git.
+    """
     for name, operation in _BUSY.items():
         if os.path.lexists(git.folder / name):
             raise GitRefusedError(f"{operation} is under way in {shown(git.top)}; commit when it is done")

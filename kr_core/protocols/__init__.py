@@ -6,7 +6,7 @@ starts no event loop.
 
 from __future__ import annotations
 
-from kr_core.protocols.agent import Agent, Job, ModelRequired
+from kr_core.protocols.agent import Agent, Job, ModelRequired, TaskProgram, TaskWorker
 from kr_core.protocols.conformance import lacking, misspelt
 from kr_core.protocols.embedder import Embedder
 from kr_core.protocols.escalation import (
@@ -121,6 +121,8 @@ __all__ = [
     "SourceContext",
     "StepResults",
     "Store",
+    "TaskProgram",
+    "TaskWorker",
     "UnparsedReply",
     "Unready",
     "Verifier",
@@ -132,7 +134,7 @@ __all__ = [
 
 ABILITIES: dict[str, tuple[type, ...]] = {
     "source": (Unready, Limited, Selective, Derived),
-    "agent": (Unready, Versioned, External, ModelRequired),
+    "agent": (Unready, Versioned, External, ModelRequired, TaskWorker),
     "escalation": (Ephemeral, Receiver, Verifier),
     "store": (ArchiveByFramework, ConditionalWrites, Inspectable, Mergeable, Repairable),
     "journal": (Appendable,),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     import httpx
 
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question, Reply
 
-__all__ = ["Agent", "Job", "ModelRequired"]
+__all__ = ["Agent", "Job", "ModelRequired", "TaskProgram", "TaskWorker"]
 
 
 class Job(Protocol):
@@ -71,3 +72,30 @@ class ModelRequired(Protocol):
 
     needs_model: bool
     """Whether only the roster can name its model."""
+
+
+class TaskProgram(NamedTuple):
+    """The program that does a task of `kr dispatch`; KR runs it in the task's worktree, confined, and ends it in time."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments; no shell reads them. What they name stays readable."""
+    stdin: str
+    """Its standard input."""
+    environment: Mapping[str, str]
+    """All of its environment."""
+    readable: tuple[Path, ...] = ()
+    """Files and folders beside those that `argv` names that it needs to read, such as its own settings."""
+
+
+@runtime_checkable
+class TaskWorker(Protocol):
+    """An agent that can also do tasks of `kr dispatch`: it changes files."""
+
+    def task_program(self, order: Mapping[str, Any], name: str, model: str | None) -> TaskProgram:
+        """The program for one task.
+
+        Args:
+            order: the task: id, title, role, phase, story, paths, criteria, related, feature.
+            name: the agent's name in the roster.
+            model: the configured model; None for the plugin's default.
+        """

@@ -34,6 +34,9 @@ _TOLD = {
     "question.asked": ("question", "text"),
     "answer.received": ("answer", "content"),
     "exchange.finished": ("result", "status"),
+    "task.dispatched": ("question", "title"),
+    "task.ended": ("answer", "output"),
+    "task.finished": ("result", "status"),
 }
 """What entries of a kind tell of their exchange, and under which key."""
 

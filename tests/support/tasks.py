@@ -119,7 +119,7 @@ ATTACKS = {
     "an empty folder outside": ("mkdir tests/new", "tests/new"),
     "a folder becomes a file": ("rm -r k8s; echo x > k8s", "k8s"),
     "a file becomes a folder": ("rm README.md; mkdir README.md; echo x > README.md/x", "README.md/x"),
-    "a large file": ("truncate -s 10G src/large", "src/large"),
+    "a large file": ("truncate -s 300M src/large", "src/large"),
     "a lock file": ("echo x > src/uv.lock", "src/uv.lock"),
     "the configuration of KR": ("echo 'dispatch: {}' > kr.yaml", "kr.yaml"),
     "its own settings": ("mkdir -p src/.claude; echo x > src/.claude/settings.json", "src/.claude/settings.json"),
@@ -129,3 +129,45 @@ ATTACKS = {
     "a poisoned cache of the tree": ("mkdir -p tests/__pycache__; mv tests/test_app.py tests/__pycache__/", "tests/test_app.py"),
 }  # fmt: skip
 """What an agent of dede's does beside its work, and a path that must be refused for it."""
+
+ROLES = ("marie", "dede", "gustave", "degaulle")
+_AGENT = """\
+cat > "$TMPDIR/order"
+id=$(sed -n 's/.*"id": "\\([^"]*\\)".*/\\1/p' "$TMPDIR/order")
+[ -f "$1/$id" ] || { echo "nothing to do for $id"; exit 9; }
+. "$1/$id"
+"""
+"""What every role's agent is: it does what a script with the name of the task says, outside of the project."""
+
+
+class TaskProject(Repository):
+    """A repository with a file of tasks, and agents that do what a test says."""
+
+    def __init__(self, top, tasks, files=FILES, config=""):
+        """Tasks are lines of the file, or pairs of a line and what its agent does."""
+        self.scripts = top.parent / "scripts"
+        self.scripts.mkdir(parents=True)
+        lines = []
+        for one in tasks:
+            line, script = (one, None) if isinstance(one, str) else one
+            lines.append(line)
+            if script is not None:
+                id_ = line.split("] ", 1)[1].split()[0]
+                (self.scripts / id_).write_text(f"{script}\n")
+        (self.scripts / "agent.sh").write_text(_AGENT)
+        self.tasks = top / "specs/001-x/tasks.md"
+        text = "# Tasks: X\n\n" + "\n".join(lines) + "\n"
+        agents = "".join(f"  {role}: {{plugin: worker, timeout_seconds: 60}}\n" for role in ROLES)
+        argv = f"[sh, {self.scripts}/agent.sh, {self.scripts}]"
+        own = f"agents:\n{agents}plugins:\n  worker: {{use: command, argv: {argv}}}\n{config}"
+        super().__init__(top, {**files, "specs/001-x/tasks.md": text, "kr.yaml": own})
+        self.git("config", "user.name", "Ada")
+        self.git("config", "user.email", "ada@example.org")
+
+    @property
+    def ticked(self):
+        """The ids of the tasks whose boxes are ticked in the work tree."""
+        return [line.split()[2] for line in self.tasks.read_text().splitlines() if line.startswith("- [X]")]
+
+    def patches(self):
+        return sorted((self.top / ".kr/dispatch/aside").rglob("*.patch"))

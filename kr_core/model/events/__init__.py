@@ -1,7 +1,7 @@
 """The data of each kind of event, by what it tells of; read where events are described, not where they are said."""
 
 from kr_core.model.event import STAGE_NAMES
-from kr_core.model.events import exchanges, expeditions, retros, runs
+from kr_core.model.events import exchanges, expeditions, retros, runs, tasks
 
 __all__ = ["EVENTS"]
 
@@ -57,6 +57,14 @@ EVENTS: dict[str, type] = {
     "cycle.started": expeditions.CycleStarted,
     "cycle.finished": expeditions.CycleFinished,
     "expedition.finished": expeditions.ExpeditionFinished,
+    "task.dispatched": tasks.TaskDispatched,
+    "task.started": tasks.TaskStarted,
+    "task.ended": tasks.TaskEnded,
+    "task.judged": tasks.TaskJudged,
+    "task.landed": tasks.TaskLanded,
+    "task.kept_aside": tasks.TaskKeptAside,
+    "task.restored": tasks.TaskRestored,
+    "task.finished": tasks.TaskFinished,
     "recommendation.accepted": retros.RecommendationAccepted,
     "recommendation.reverted": retros.RecommendationReverted,
 }

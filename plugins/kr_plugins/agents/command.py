@@ -1,19 +1,22 @@
-"""Any program as an agent: it reads the prompt from standard input and writes the answer as JSON."""
+"""Any program as an agent: it reads the prompt, or a task, from standard input and writes the answer as JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from kr_core import RequestError
-from kr_core.plugin import Outcome, Provider, Reply, Settings, hookimpl
+from kr_core.plugin import Outcome, Provider, Reply, Settings, TaskProgram, hookimpl
 from kr_plugins.agents.subprocess_agent import run_program
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kr_core.plugin import Agent, Job
 
 __all__ = ["Command", "CommandSettings", "kr_agent"]
@@ -35,7 +38,7 @@ def kr_agent() -> Provider[Agent]:
 
 
 class Command:
-    """Runs a program for each question, in an empty folder of its own."""
+    """Runs a program for each question, in an empty folder of its own; and for each task, in its worktree."""
 
     def __init__(self, settings: CommandSettings) -> None:
         self._argv = settings.argv
@@ -47,8 +50,7 @@ class Command:
         Raises:
             RequestError: it cannot be started, ends with an error, or writes nothing.
         """
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        environ = {**kept, **self._added, "KR_AGENT": job.name, "KR_MODEL": job.model or ""}
+        environ = self._environment(job.name, job.model)
         with tempfile.TemporaryDirectory(prefix="kr-agent-", ignore_cleanup_errors=True) as folder:
             ended = await run_program(
                 self._argv, f"{job.system}\n\n{job.prompt}", folder=Path(folder), environ=environ
@@ -62,6 +64,14 @@ class Command:
         if not text.strip():
             raise RequestError(Outcome.bad_answer, "wrote nothing", where=self._argv[0])
         return Reply(text=text)
+
+    def task_program(self, order: Mapping[str, Any], name: str, model: str | None) -> TaskProgram:
+        """The same program, with the task as JSON on its standard input."""
+        return TaskProgram(self._argv, json.dumps(order, ensure_ascii=False), self._environment(name, model))
+
+    def _environment(self, name: str, model: str | None) -> dict[str, str]:
+        kept = {variable: os.environ[variable] for variable in _KEPT if variable in os.environ}
+        return {**kept, **self._added, "KR_AGENT": name, "KR_MODEL": model or ""}
 
 
 _KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR")

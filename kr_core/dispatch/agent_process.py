@@ -1,0 +1,146 @@
+"""One run of an agent's program: fed, listened to, and ended in time with all that it has started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.dispatch.sandbox import command
+from kr_core.net.redaction import redacted
+from kr_core.processes import end_group, start_group
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader
+    from asyncio.subprocess import Process
+
+__all__ = ["OUTPUT_BYTES", "EndedAgent", "run_agent"]
+
+OUTPUT_BYTES = 64 * 1024
+"""Of what it prints; KR keeps the end of it."""
+_STEP = 65_536
+_LOOK_SECONDS = 0.25
+_POLL_SECONDS = 0.01
+_WORKTREE_BYTES = 2 * 2**30
+"""How much a worktree may grow."""
+_FREE_BYTES = 128 * 2**20
+"""How much of the disk must stay free."""
+_KEPT = ("PATH", "LD_LIBRARY_PATH")
+"""What the interpreter that watches over the agent may need to start."""
+
+
+class EndedAgent(NamedTuple):
+    """How an agent's program ended."""
+
+    code: int | None
+    """Its exit code, 128 and more by a signal; None if KR ended it."""
+    reason: str
+    """Empty if it ended with code 0."""
+    output: str
+    """The end of what it printed, without secrets, fit to be shown."""
+    timed_out: bool = False
+
+
+async def run_agent(order: Path, stdin: str, folder: Path, seconds: float) -> EndedAgent:
+    """Run an agent to its end; cancelled, it ends the agent and everything that it started first.
+
+    Args:
+        order: what the supervisor runs.
+        stdin: its standard input, whole.
+        folder: its worktree.
+        seconds: its time limit.
+    """
+    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    try:
+        process = await start_group(*command(order), cwd=folder.parent, env=environment)
+    except (OSError, ValueError) as error:
+        return EndedAgent(None, f"cannot be started: {error}", "")
+    output = bytearray()
+    listening = asyncio.ensure_future(_converse(process, stdin, output))
+    try:
+        fault, timed_out = await _watch(process, folder, seconds)
+    finally:
+        await end_group(process)
+        listening.cancel()
+        await asyncio.wait({listening})
+    text = printable(redacted(bytes(output).decode("utf-8", "replace")))
+    if fault:
+        return EndedAgent(None, fault, text, timed_out)
+    code = process.returncode
+    assert code is not None, "it has ended"
+    return EndedAgent(code, _reason(code, text), text)
+
+
+async def _watch(process: Process, folder: Path, seconds: float) -> tuple[str, bool]:
+    """Wait for its end; returns why it must be ended before, and whether its time was over."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    free = _free(folder)
+    while process.returncode is None:
+        left = end - loop.time()
+        if left <= 0:
+            return f"timeout after {seconds:g} s", True
+        await _within(process, min(left, _LOOK_SECONDS))
+        now = _free(folder)
+        if now < _FREE_BYTES < free:
+            return f"it left less than {_FREE_BYTES // 2**20} MB of the disk free", False
+        if free - now > _WORKTREE_BYTES and await asyncio.to_thread(_size, folder) > _WORKTREE_BYTES:
+            return f"it wrote more than {_WORKTREE_BYTES // 2**30} GB", False
+    return "", False
+
+
+async def _within(process: Process, seconds: float) -> None:
+    """Wait for its end, at most so long; `Process.wait` would wait for all that hold its pipes, too."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while process.returncode is None and loop.time() < end:  # noqa: ASYNC110  there is no event for it
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _free(folder: Path) -> int:
+    try:
+        status = os.statvfs(folder.parent)
+    except OSError:
+        return 0
+    return status.f_bavail * status.f_frsize
+
+
+def _size(folder: Path) -> int:
+    """Bytes on the disk of all files of a folder."""
+    total = 0
+    for above, _folders, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(Path(above, name)).st_blocks * 512
+    return total
+
+
+async def _converse(process: Process, stdin: str, output: bytearray) -> None:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    await asyncio.gather(_write(process, stdin), _read(process.stdout, output), _read(process.stderr, output))
+
+
+async def _write(process: Process, stdin: str) -> None:
+    assert process.stdin is not None
+    with suppress(ConnectionError):  # it does not want to know
+        process.stdin.write(stdin.encode("utf-8", "replace"))
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read(stream: StreamReader, output: bytearray) -> None:
+    while chunk := await stream.read(_STEP):
+        output += chunk
+        del output[:-OUTPUT_BYTES]
+
+
+def _reason(code: int, output: str) -> str:
+    if code == 0:
+        return ""
+    last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
+    how = f"exit code {code}" if 0 < code < 128 else f"ended by signal {code - 128 if code > 0 else -code}"
+    return f"{how}: {last[:300]}".removesuffix(": ")

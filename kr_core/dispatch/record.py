@@ -1,0 +1,104 @@
+"""Where each task of a feature is: kept in the journal, so that any process can say it, and a later run goes on from it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from kr_core.model.base import Value
+from kr_core.protocols import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.model import Event
+    from kr_core.protocols import Journal
+
+__all__ = ["FINAL", "KIND", "TaskRecord", "keep", "records", "task_record"]
+
+KIND = "task"
+FINAL = ("succeeded", "failed", "timed_out", "blocked_by_scope")
+_PAGE = 1000
+_TRIES = 100
+
+
+class RefusedPath(Value):
+    """A path that was refused, and why."""
+
+    path: str
+    reason: str
+
+
+class TaskRecord(Value):
+    """The latest attempt at a task."""
+
+    feature: str
+    id: str
+    title: str
+    role: str
+    agent: str = ""
+    status: str = "queued"
+    attempt: str = ""
+    """The run of its events."""
+    file: str = ""
+    reason: str = ""
+    queued: dt.datetime = Field(default_factory=lambda: dt.datetime.now(dt.UTC))
+    started: dt.datetime | None = None
+    finished: dt.datetime | None = None
+    changed: tuple[str, ...] = ()
+    refused: tuple[RefusedPath, ...] = ()
+    commit: str = ""
+    patch: str = ""
+    output: str = ""
+    """The end of what its agent printed."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return f"{self.feature}/{self.id}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values in the published form."""
+        refused = [one.model_dump() for one in self.refused]
+        return {
+            "id": self.id,
+            "role": self.role,
+            "status": self.status,
+            "changed": list(self.changed),
+            "refused": refused,
+        }
+
+
+def keep(journal: Journal, record: TaskRecord, events: Sequence[Event] = ()) -> None:
+    """Store a record in the place of the one before, with its events; durable on return.
+
+    Raises:
+        StorageError: the journal cannot be written.
+    """
+    for _try in range(_TRIES):
+        before = journal.document(KIND, record.key)
+        version = 1 if before is None else before.version + 1
+        document = Document(KIND, record.key, record.status, version, record.model_dump(mode="json"))
+        if journal.change(document, events):
+            return
+
+
+def task_record(journal: Journal, feature: str, task: str) -> TaskRecord | None:
+    """The record of a task; None where it was never dispatched."""
+    found = journal.document(KIND, f"{feature}/{task}")
+    return None if found is None else TaskRecord.model_validate(found.data)
+
+
+def records(journal: Journal, feature: str = "", status: str = "") -> Iterator[TaskRecord]:
+    """All records, the oldest first; of one feature, or with one status, if given."""
+    after = ""
+    while page := journal.documents(KIND, status, _PAGE, after):
+        for one in page:
+            record = TaskRecord.model_validate(one.data)
+            if not feature or record.feature == feature:
+                yield record
+        after = page[-1].key
+        if len(page) < _PAGE:
+            return

@@ -1,0 +1,555 @@
+"""A run of tasks: wave by wave, each task in a worktree of its own, judged, and landed or kept aside."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import json
+import os
+import shutil
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_core.aio import shielded
+from kr_core.dispatch import sandbox
+from kr_core.dispatch.agent_process import EndedAgent, run_agent
+from kr_core.dispatch.gate import Refusal, Verdict, judge, objects_of, patch_of
+from kr_core.dispatch.project_guard import ProjectGuard
+from kr_core.dispatch.record import RefusedPath, TaskRecord, keep, records
+from kr_core.dispatch.roles import HUMAN
+from kr_core.dispatch.workspace import open_workspace, remove_folder
+from kr_core.errors import ConfigError, KRError, suggestion
+from kr_core.files import make_state_folder, try_lock
+from kr_core.git.commit import require_ready
+from kr_core.git.landing import Rewrite, land, resume
+from kr_core.git.repository import Git
+from kr_core.git.worktree import GitRefusedError
+from kr_core.model import Event, new_id
+from kr_core.protocols import TaskWorker
+from kr_core.research.stage_runner import show
+from kr_core.speckit.tasks import read_tasks, with_mark
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from kr_core.dispatch.plan import Plan, PlannedTask
+    from kr_core.dispatch.workspace import Workspace
+    from kr_core.model.routing import AgentProfile
+    from kr_core.research import Pipeline
+    from kr_core.speckit.tasks import Task
+
+__all__ = ["UNCONFINED", "Dispatcher", "choose_tasks", "open_repository"]
+
+UNCONFINED = (
+    "WARNING: no sandbox works here, so agents run with all your rights; what they change outside of their scopes is found and put"
+    " back afterwards. Do not work in this repository meanwhile. Install bubblewrap, or a kernel with Landlock"
+)
+_ENDED_WITH_KR = "KR was ended while it ran"
+_NOTHING = "it changed nothing"
+_SUBJECT = 72
+
+
+class _Worker(NamedTuple):
+    """Who does a role's tasks."""
+
+    profile: AgentProfile
+    component: TaskWorker
+
+
+class _Attempt(NamedTuple):
+    """What an attempt at a task came to, before it is on record."""
+
+    status: str
+    reason: str
+    verdict: Verdict | None = None
+    commit: str = ""
+    patch: str = ""
+    output: str = ""
+
+
+def open_repository(root: Path, file: Path, environ: Mapping[str, str] = os.environ) -> Git:
+    """The project's repository, ready for work to land.
+
+    Raises:
+        ConfigError: there is none, it cannot be used, or no branch is checked out.
+    """
+    where = printable(str(root))
+    try:
+        git = Git.open(Path(os.path.realpath(root)), environ)
+        if git is None:
+            raise ConfigError(
+                "is not in a git work tree", where=where, hint="`git init`, and commit what is there"
+            )
+        require_ready(git, environ)
+        if not git.branch():
+            raise ConfigError("no branch is checked out", where=where, hint="check out the feature's branch")
+        if not git.head():
+            raise ConfigError("the branch has no commit yet", where=where, hint="commit what is there")
+        git("var", "GIT_COMMITTER_IDENT")
+    except (GitRefusedError, OSError) as error:
+        raise ConfigError(
+            printable(str(error)), where=where, hint="mend it, and run the tasks again"
+        ) from error
+    if not Path(os.path.realpath(file)).is_relative_to(git.top):
+        raise ConfigError(
+            "is not in the project's repository", where=printable(str(file)), hint=f"name one below {git.top}"
+        )
+    return git
+
+
+def choose_tasks(plan: Plan, wanted: Sequence[str]) -> list[PlannedTask]:
+    """The tasks to run: those that are named, or all that are not done.
+
+    Raises:
+        ConfigError: no task has such an id, or several have it.
+    """
+    if not wanted:
+        return [one for one in plan.tasks if not one.task.done and not one.task.cancelled]
+    found = []
+    for name in dict.fromkeys(wanted):
+        named = [one for one in plan.tasks if one.task.id.casefold() == name.casefold()]
+        if len(named) != 1:
+            ids = [one.task.id for one in plan.tasks]
+            hint = "give each its own id" if named else suggestion(name, ids, "tasks")
+            what = f"{len(named)} tasks have the id `{name}`" if named else f"no task has the id `{name}`"
+            raise ConfigError(what, where=printable(str(plan.file)), hint=hint)
+        found += named
+    return found
+
+
+class Dispatcher:
+    """Runs tasks of one plan.
+
+    Args:
+        pipeline: the project's.
+        plan: of the file.
+        tell: called with a line for each thing that a person should know at once.
+        confinements: the sandboxes to try, in order.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        plan: Plan,
+        tell: Callable[[str], object] = lambda _line: None,
+        confinements: Sequence[str] = sandbox.NAMES,
+    ) -> None:
+        self._pipeline = pipeline
+        self._plan = plan
+        self._tell = tell
+        self._confinements = confinements
+        self._state = pipeline.config.state_folder
+        self._folder = self._state / "dispatch"
+        self._git = open_repository(pipeline.config.root, plan.file, pipeline.config.environ)
+        self._branch = self._git.branch()
+        self._sandbox = "none"
+        self._guard: ProjectGuard | None = None
+        self._guarding = asyncio.Lock()
+        self._running: dict[str, list[Refusal]] = {}
+        """The attempts whose agents run, with what was found in the project meanwhile."""
+
+    async def run(self, chosen: Sequence[PlannedTask]) -> list[TaskRecord]:
+        """Run tasks; returns their records, in order.
+
+        Raises:
+            ConfigError: an agent is not configured or not trusted, tasks wait for each other, or another run is under way.
+            StorageError: the journal cannot be written.
+        """
+        own = [one for one in chosen if one.assignment.role != HUMAN and not one.task.done]
+        waves = self._plan.waves(own)
+        workers = {role: self._worker(role) for role in sorted({one.assignment.role for one in own})}
+        found: dict[int, TaskRecord] = {}
+        with self._alone():
+            await shielded(self._resume)
+            if own:
+                await self._confine()
+            await self._run_waves(waves, workers, found)
+        return [found.get(one.task.line) or self._untouched(one) for one in chosen]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        make_state_folder(self._state)
+        with try_lock(self._folder / "run.lock") as ours:
+            if not ours:
+                raise ConfigError(
+                    "another `kr dispatch run` is under way in this project",
+                    hint="wait for its end, or end it",
+                )
+            yield
+
+    def _worker(self, role: str) -> _Worker:
+        """Who does a role's tasks; untrusted configuration is refused here, before anything runs."""
+        named = {str(key): name for key, name in self._pipeline.config.settings.dispatch.roles.items()}
+        name = named.get(role, role)
+        agents = self._pipeline.config.routing.agents
+        where = self._pipeline.config.origin(
+            ("dispatch", "roles", role) if role in named else ("agents", role)
+        )
+        profile = agents.get(name)
+        if profile is None:
+            raise ConfigError(
+                f"no agent is called `{name}`", where=where, hint=suggestion(name, agents, "agents")
+            )
+        component = self._pipeline.components.agent(profile)
+        if not isinstance(component, TaskWorker):
+            raise ConfigError(
+                f"the plugin `{profile.plugin}` of `{name}` answers questions, and does no tasks",
+                where=where,
+                hint=f"set `agents.{name}.plugin` to one that does, such as an instance of `command`",
+            )
+        return _Worker(profile, component)
+
+    async def _confine(self) -> None:
+        self._sandbox = await asyncio.to_thread(sandbox.choose, self._confinements)
+        if self._sandbox == "none":
+            self._tell(UNCONFINED)
+            self._guard = await shielded(lambda: ProjectGuard(self._git, self._state, self._folder / "aside"))
+
+    # -- order ---------------------------------------------------------------------------------------------
+
+    async def _run_waves(
+        self,
+        waves: Sequence[Sequence[PlannedTask]],
+        workers: Mapping[str, _Worker],
+        found: dict[int, TaskRecord],
+    ) -> None:
+        at_once = asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent)
+        failed: set[str] = set()
+        phase = ""
+        for wave in waves:
+            if failed and wave[0].task.phase != phase:
+                self._tell(f"stopped before `{wave[0].task.phase}`: not done: {', '.join(sorted(failed))}")
+                return
+            phase = wave[0].task.phase
+            ready = [one for one in wave if not failed.intersection(one.task.depends_on)]
+            failed |= {one.task.id for one in wave if one not in ready}
+
+            async def one_task(planned: PlannedTask) -> None:
+                async with at_once:
+                    found[planned.task.line] = await self._task(planned, workers[planned.assignment.role])
+
+            async with asyncio.TaskGroup() as group:
+                for planned in ready:
+                    group.create_task(one_task(planned))
+            bad = [one for one in ready if found[one.task.line].status != "succeeded"]
+            failed |= {one.task.id for one in bad}
+            if any(not one.task.parallel for one in bad):
+                self._tell(f"stopped: {', '.join(one.task.id for one in bad)} did not succeed")
+                return
+
+    def _untouched(self, planned: PlannedTask) -> TaskRecord:
+        """The record of a task that was not begun: it is done, a human's, or waits for one that failed."""
+        task, found = planned.task, planned.assignment
+        done = "succeeded" if task.done else "queued"
+        reason = (
+            "its box is ticked already"
+            if task.done
+            else found.reason
+            if found.role == HUMAN
+            else "a task before it is not done"
+        )
+        if found.role == HUMAN and not task.done:
+            self._tell(f"{task.id} is for a human: {found.reason}")
+        return TaskRecord(
+            feature=self._plan.feature,
+            id=task.id,
+            title=task.title,
+            role=found.role,
+            status=done,
+            reason=reason,
+        )
+
+    # -- one task ------------------------------------------------------------------------------------------
+
+    async def _task(self, planned: PlannedTask, worker: _Worker) -> TaskRecord:
+        """Do one task; once more where the branch has changed in the same places meanwhile."""
+        for last in (False, True):
+            record, again = await self._attempt(planned, worker, last=last)
+            if not again:
+                break
+        return record
+
+    async def _attempt(self, planned: PlannedTask, worker: _Worker, *, last: bool) -> tuple[TaskRecord, bool]:
+        task, found = planned.task, planned.assignment
+        scope = self._plan.scopes[found.role]
+        log = _TaskLog(self._pipeline, self._plan.feature, task)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        record = TaskRecord(
+            feature=self._plan.feature, id=task.id, title=task.title, role=found.role, agent=worker.profile.name,
+            status="running", attempt=log.attempt, file=str(self._plan.file), started=dt.datetime.now(dt.UTC),
+        )  # fmt: skip
+        dispatched = log.event(
+            "task.dispatched", file=str(self._plan.file), title=task.title, role=found.role, reason=found.reason,
+            agent=worker.profile.name, plugin=worker.profile.plugin, branch=self._branch, allow=list(scope.allow),
+            deny=list(scope.deny), granted=[],
+        )  # fmt: skip
+        await shielded(lambda: keep(self._pipeline.journal, record, [dispatched]))
+        self._tell(f"{task.id} {found.role}: {task.title}")
+        work = self._folder / "work" / log.attempt
+        again = False
+        try:
+            came, again = await self._worked(planned, worker, log, work, last=last)
+        except asyncio.CancelledError:
+            await self._finish(record, _Attempt("failed", _ENDED_WITH_KR), log, loop.time() - began)
+            raise
+        except (GitRefusedError, OSError, KRError) as error:
+            came = _Attempt("failed", printable(str(error)))
+        finally:
+            await shielded(lambda: remove_folder(work))
+        return await self._finish(record, came, log, loop.time() - began), again
+
+    async def _finish(self, record: TaskRecord, came: _Attempt, log: _TaskLog, seconds: float) -> TaskRecord:
+        verdict = came.verdict
+        refused = () if verdict is None else verdict.refused
+        # What lands may be less than what was changed: then nothing has landed, and nothing counts as changed.
+        changed = verdict.changed if verdict is not None and came.status == "succeeded" else ()
+        done = record.model_copy(
+            update={
+                "status": came.status,
+                "reason": came.reason,
+                "finished": dt.datetime.now(dt.UTC),
+                "changed": changed,
+                "refused": tuple(RefusedPath(path=one.path, reason=one.reason) for one in refused),
+                "commit": came.commit,
+                "patch": came.patch,
+                "output": came.output[-4000:],
+            }
+        )
+        finished = log.event(
+            "task.finished", status=came.status, reason=came.reason, role=record.role, agent=record.agent,
+            seconds=round(seconds, 3),
+        )  # fmt: skip
+        await shielded(lambda: keep(self._pipeline.journal, done, [finished]))
+        self._tell(f"{record.id} {came.status}{f': {came.reason}' if came.reason else ''}")
+        return done
+
+    async def _worked(
+        self, planned: PlannedTask, worker: _Worker, log: _TaskLog, work: Path, *, last: bool
+    ) -> tuple[_Attempt, bool]:
+        """Let the agent work, and judge it; whether it is worth another attempt."""
+        base = await shielded(self._git.head)
+        space = await shielded(lambda: open_workspace(self._git, work / "tree", base, self._branch))
+        ended = await self._ran(planned, worker, log, space, work)
+        found = self._running.pop(log.attempt, [])
+        try:
+            verdict = await shielded(lambda: judge(space, self._plan.scopes[planned.assignment.role]))
+        except OSError as error:
+            await self._kept_aside(log, space, Verdict((), (), ()), planned)
+            return _Attempt(
+                "failed", f"its worktree cannot be read: {printable(str(error))}", output=ended.output
+            ), False
+        verdict = verdict._replace(refused=(*verdict.refused, *found))
+        log.say(
+            "task.judged", changed=list(verdict.changed), refused=[one._asdict() for one in verdict.refused]
+        )
+        status, reason = _status(planned, ended, verdict)
+        if status == "succeeded":
+            try:
+                commit = await self._landed(planned, log, space, verdict)
+            except GitRefusedError as error:
+                if not last and "meanwhile" in str(error):
+                    return _Attempt("failed", f"{error}; KR runs it again", output=ended.output), True
+                status, reason = "failed", printable(str(error))
+            else:
+                return _Attempt(status, "", verdict, commit, output=ended.output), False
+        patch = await self._kept_aside(log, space, verdict, planned)
+        return _Attempt(status, reason, verdict, "", patch, ended.output), False
+
+    async def _ran(
+        self, planned: PlannedTask, worker: _Worker, log: _TaskLog, space: Workspace, work: Path
+    ) -> EndedAgent:
+        profile = worker.profile
+        order = planned.order(self._plan.feature)
+        program = worker.component.task_program(order, profile.name, profile.model)
+        argv = list(program.argv)
+        if "/" not in argv[0]:
+            argv[0] = shutil.which(argv[0], path=program.environment.get("PATH")) or argv[0]
+        hidden = sandbox.hidden_folders(self._git.top, self._state)
+        readable = (
+            *sandbox.named_by(argv, hidden, program.environment.get("PATH", "")),
+            *program.readable,
+            space.objects,
+        )
+        scratch = work / "scratch"
+        scratch.mkdir()
+        confinement = sandbox.Confinement(space.tree, scratch, hidden, readable)
+        file = sandbox.write_order(work / "order.json", self._sandbox, confinement, argv, program.environment)
+        log.say(
+            "task.started", base=space.base, sandbox=self._sandbox, timeout_seconds=profile.timeout_seconds
+        )
+        self._running[log.attempt] = []
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        ended = await run_agent(file, program.stdin, space.tree, profile.timeout_seconds)
+        await self._check_project(log)
+        log.say(
+            "task.ended",
+            code=ended.code,
+            reason=ended.reason,
+            seconds=round(loop.time() - began, 3),
+            output=ended.output,
+        )
+        return ended
+
+    async def _check_project(self, log: _TaskLog) -> None:
+        """Without a sandbox: find what was changed in the project, by this agent or one beside it."""
+        guard = self._guard
+        if guard is None:
+            return
+        async with self._guarding:
+            for one in await shielded(guard.check):
+                log.say("task.restored", name=one.name, restored=one.restored, found=one.kept)
+                refusal = Refusal(one.name, "it changed the project itself, outside of its worktree")
+                for found in self._running.values():
+                    found.append(refusal)
+
+    # -- its end -------------------------------------------------------------------------------------------
+
+    async def _landed(self, planned: PlannedTask, log: _TaskLog, space: Workspace, verdict: Verdict) -> str:
+        task, file = planned.task, Path(os.path.realpath(self._plan.file))
+        path = os.fsencode(file.relative_to(self._git.top).as_posix())
+        subject = f"{task.id}: {' '.join(task.title.split())}"
+        subject = subject if len(subject) <= _SUBJECT else f"{subject[: _SUBJECT - 3].rstrip()}..."
+        told = [
+            f"Feature: {self._plan.feature}",
+            f"Role: {planned.assignment.role}",
+            f"KR-Attempt: {log.attempt}",
+        ]
+        message = printable("\n".join([subject, "", *told])) + "\n"
+
+        def work() -> tuple[str, bool]:
+            ignored = self._git.ignored(
+                os.fsencode(one.path) for one in verdict.allowed if one.before is None
+            )
+            own = [one for one in verdict.allowed if os.fsencode(one.path) not in ignored]
+            entries = objects_of(self._git, space, own)
+            rewrite = Rewrite(path, lambda text: _ticked(text, task))
+            landing = land(
+                self._git, self._branch, space.base, entries, message, self._folder / "landing.json", rewrite
+            )
+            return landing.commit, landing.rewritten and _is_ticked(file, task)
+
+        async with self._guarding:
+            commit, ticked = await shielded(work)
+            if self._guard is not None:
+                await shielded(self._guard.look)
+        if not ticked:
+            self._tell(
+                f"{task.id} has landed, and its box cannot be found in {self._plan.file.name} any more"
+            )
+        log.say("task.landed", commit=commit, ticked=ticked)
+        return commit
+
+    async def _kept_aside(
+        self, log: _TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask
+    ) -> str:
+        """Keep the whole difference of a task as a patch, and what a patch cannot hold as a list."""
+        if not verdict.all and not verdict.refused:
+            log.say("task.kept_aside", patch="")
+            return ""
+        folder = self._folder / "aside" / self._plan.feature
+
+        def work() -> str:
+            make_state_folder(self._folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            name = f"{planned.task.id}-{log.attempt}"
+            patch = folder / f"{name}.patch"
+            with suppress(GitRefusedError):
+                patch.write_bytes(patch_of(self._git, space, verdict.all))
+            told = {
+                "task": planned.task.id,
+                "base": space.base,
+                "changed": [*verdict.changed],
+                "refused": [one._asdict() for one in verdict.refused],
+            }
+            (folder / f"{name}.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+            return os.path.relpath(patch, self._pipeline.config.root)
+
+        patch = await shielded(work)
+        log.say("task.kept_aside", patch=patch)
+        return patch
+
+    # -- what an earlier run has left ----------------------------------------------------------------------
+
+    def _resume(self) -> None:
+        """Bring to an end what a run that was killed has left: half a landing, records, worktrees."""
+        try:
+            resume(self._git, self._folder / "landing.json")
+        except (GitRefusedError, OSError) as error:
+            raise ConfigError(
+                f"a landing that was interrupted cannot be gone on with: {error}", hint="mend it"
+            ) from error
+        for record in list(records(self._pipeline.journal, status="running")):
+            ended = {"status": "failed", "reason": _ENDED_WITH_KR, "finished": dt.datetime.now(dt.UTC)}
+            data = {
+                "exchange_id": record.attempt, "feature_id": record.feature, "question_id": record.id, "status": "failed",
+                "reason": _ENDED_WITH_KR, "role": record.role, "agent": record.agent, "seconds": 0.0,
+            }  # fmt: skip
+            keep(
+                self._pipeline.journal,
+                record.model_copy(update=ended),
+                [Event("task.finished", record.attempt, data, f"{record.attempt}-{new_id()}")],
+            )
+        remove_folder(self._folder / "work")
+
+
+class _TaskLog:
+    """Puts what happens to an attempt at a task on record."""
+
+    def __init__(self, pipeline: Pipeline, feature: str, task: Task) -> None:
+        self.attempt = new_id()
+        self._pipeline = pipeline
+        self._about = {"exchange_id": self.attempt, "feature_id": feature, "question_id": task.id}
+
+    def event(self, kind: str, **data: Any) -> Event:
+        """An event that is stored together with the record."""
+        event = Event(kind, self.attempt, {**self._about, **data}, f"{self.attempt}-{new_id()}")
+        show(event, self._pipeline.observers)
+        return event
+
+    def say(self, kind: str, **data: Any) -> None:
+        """Put something on record; the record that follows makes it durable."""
+        self._pipeline.journal.append((self.event(kind, **data),))
+
+
+def _status(planned: PlannedTask, ended: EndedAgent, verdict: Verdict) -> tuple[str, str]:
+    """How a task has ended, and why, before it lands."""
+    if ended.timed_out:
+        return "timed_out", ended.reason
+    if verdict.refused:
+        first = verdict.refused[0]
+        more = f" and {len(verdict.refused) - 1} more" if len(verdict.refused) > 1 else ""
+        return "blocked_by_scope", f"{first.path}: {first.reason}{more}"
+    if ended.reason:
+        return "failed", ended.reason
+    if not verdict.allowed and planned.assignment.role != "degaulle":
+        return "failed", _NOTHING
+    return "succeeded", ""
+
+
+def _same(text: bytes, task: Task) -> tuple[str, Task] | None:
+    """The task in a file as it is now, by its id and its title, wherever it is; None where it is not there once."""
+    try:
+        now = text.decode()
+    except UnicodeDecodeError:
+        return None
+    found = [one for one in read_tasks(now).tasks if (one.id, one.title) == (task.id, task.title)]
+    return (now, found[0]) if len(found) == 1 else None
+
+
+def _ticked(text: bytes, task: Task) -> bytes | None:
+    found = _same(text, task)
+    if found is None or found[1].done:
+        return None
+    return with_mark(*found).encode()
+
+
+def _is_ticked(file: Path, task: Task) -> bool:
+    try:
+        found = _same(file.read_bytes(), task)
+    except OSError:
+        return False
+    return found is not None and found[1].done
