@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kr_core.model.retro import RetroReport as RetroReport
     from kr_core.model.routing import Route as Route
     from kr_core.model.routing import RoutingRule as RoutingRule
+    from kr_core.model.tasks import ExecutionTask as ExecutionTask
     from kr_core.protocols import Source as Source
     from kr_core.research import CompletedResearch as CompletedResearch
     from kr_core.research import Pipeline as Pipeline

@@ -9,16 +9,18 @@ from typing import Any
 from kr_core.errors import ConfigError
 from kr_core.model.questions import AgentHandle, Answer, EscalationRequest, HumanResponse, Question
 from kr_core.model.routing import RoutingRule
+from kr_core.model.tasks import ExecutionTask
 
 __all__ = ["check_arguments"]
 
 _KINDS: dict[str, type] = {
     "str": str, "Question": Question, "Answer": Answer, "EscalationRequest": EscalationRequest, "HumanResponse": HumanResponse,
-    "AgentHandle": AgentHandle, "RoutingRule": RoutingRule,
+    "AgentHandle": AgentHandle, "RoutingRule": RoutingRule, "ExecutionTask": ExecutionTask,
 }  # fmt: skip
 _HINTS = {
     "str": "hand over a text",
     "Question": 'hand over `Question(text="...", topic="...")`',
+    "ExecutionTask": 'hand over `ExecutionTask(id="T001", title="...")`',
     "HumanResponse": 'hand over `HumanResponse(action="confirm", by="...")`',
 }
 

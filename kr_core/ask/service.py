@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from kr_core.dispatch.jobs import TaskJobs
     from kr_core.escalation.repository import CaseRepository
     from kr_core.escalation.summary import RunSummary
     from kr_core.model import Event
@@ -41,12 +42,12 @@ if TYPE_CHECKING:
     )
     from kr_core.model.retro import RetroReport
     from kr_core.model.routing import RoutingRule
+    from kr_core.model.tasks import ExecutionTask
     from kr_core.protocols import CaseView
     from kr_core.research import CompletedResearch
 
 __all__ = ["END_SECONDS", "AsyncKnowledgeRouterService", "BaseRouterService"]
 
-_LATER = "is not available in this version of KR"
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 END_SECONDS = 5.0
@@ -77,6 +78,12 @@ class RouterParts:
     @cached_property
     def jobs(self) -> QuestionJobs:
         return QuestionJobs(self.pipeline.config, self.starter, self.dispatcher, self.manager)
+
+    @cached_property
+    def tasks(self) -> TaskJobs:
+        from kr_core.dispatch.jobs import TaskJobs  # which questions do not need
+
+        return TaskJobs(self.pipeline)
 
     @cached_property
     def chat(self) -> CaseChat:
@@ -127,6 +134,8 @@ class RouterParts:
             await asyncio.wait(ended, timeout=END_SECONDS)
         if "jobs" in vars(self):
             await self.jobs.end()
+        if "tasks" in vars(self):
+            await self.tasks.end()
 
 
 class BaseRouterService:
@@ -401,14 +410,15 @@ class AsyncKnowledgeRouterService(BaseRouterService):
 
     @_while_open
     async def get_agent_status(self, handle: AgentHandle) -> AgentStatus:
-        """The progress of a question that `route_question` sent.
+        """The progress of a question that `route_question` sent, or a task that `dispatch_task` sent.
 
         If an answer was submitted while the agents were working, the state is `succeeded` with that answer.
 
         Raises:
             ConfigError: this service did not create the handle.
         """
-        return self._parts.jobs.status(handle)
+        task = self._parts.tasks.status(handle) if "tasks" in vars(self._parts) else None
+        return self._parts.jobs.status(handle) if task is None else task
 
     @_while_open
     async def submit_answer(self, answer: Answer) -> AcceptedOrEscalate:
@@ -467,13 +477,22 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         """
         self.pipeline.components.change_rules(rules)
 
-    async def dispatch_task(self, task: Any, role: str) -> NoReturn:  # noqa: ARG002  a published signature
-        """Send a task to a specialist; not available yet.
+    @_while_open
+    async def dispatch_task(self, task: ExecutionTask, role: str) -> AgentHandle:
+        """Send a task to a specialist, who works in a worktree; what keeps to the role's scope lands on the branch.
+
+        It starts at once; `get_agent_status` returns its progress. Several tasks may be under way.
+
+        Args:
+            task: what is to be done.
+            role: `qa`, `developer`, `devops` or `reviewer`, or the specialist's name: `marie`, `dede`, `gustave`,
+                `degaulle`.
 
         Raises:
-            ConfigError: always.
+            ConfigError: the role is unknown; its agent does no tasks or is not trusted; the project has no git repository
+                with a branch; or another process runs tasks here.
         """
-        raise ConfigError(_LATER, where="dispatch_task")
+        return await self._parts.tasks.send(task, role)
 
     @_while_open
     async def generate_retro(self, feature_id: str) -> RetroReport:

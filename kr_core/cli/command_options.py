@@ -315,6 +315,22 @@ def _dispatch(command: CommandParser, common: CommandParser) -> None:
     run.add_argument("tasks", metavar="TASKS.md", type=Path, help="spec-kit's file of tasks")
     _list(run, "--task", "T001", "wanted", "run this task only; may be repeated")
     _flag(run, "--json", "{tasks: [{id, role, status, changed, refused}]}")
+    status = actions.add("status", "list the tasks that were dispatched, and where each is")
+    status.add_argument("--feature", metavar="F", default="", help="those of this feature only")
+    _flag(status, "--json", "{tasks: [{id, role, status, changed, refused, feature, reason, ...}]}")
+    for name, text in (
+        ("log", "show what happened to a task, event by event"),
+        (
+            "show",
+            "show the latest attempt at a task: its verdict, what its agent printed, and its difference",
+        ),
+    ):
+        about = actions.add(name, text)
+        about.add_argument("task", metavar="T001", help="the task's id")
+        about.add_argument(
+            "--feature", metavar="F", default="", help="its feature, where several have that id"
+        )
+        _flag(about, "--json", "one event a line" if name == "log" else "the record")
 
 
 def _retro(command: CommandParser, common: CommandParser) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kr_core import aio
 from kr_core.cli import output
 from kr_core.config import load
 from kr_core.dispatch.plan import read_plan
+from kr_core.dispatch.record import records
+from kr_core.errors import ConfigError, suggestion
+from kr_core.files import read_bytes
+from kr_core.qalog.reader import LogFilter, entries
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
 
@@ -21,9 +25,15 @@ if TYPE_CHECKING:
     from kr_core.dispatch.record import TaskRecord
 
 
+NO_CONTENT = 4
+_LARGEST_PATCH = 4 * 2**20
+_ABOUT = {"exchange_id", "feature_id", "question_id"}
+
+
 def run(options: argparse.Namespace) -> int:
     """Do one of its actions and return the exit code."""
-    return {"plan": _plan, "run": _run}[options.action](options)
+    actions = {"plan": _plan, "run": _run, "status": _status, "log": _log, "show": _show}
+    return actions[options.action](options)
 
 
 def _plan(options: argparse.Namespace) -> int:
@@ -37,6 +47,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from kr_core.dispatch.runner import Dispatcher, choose_tasks  # which a plan does not need
+    from kr_core.dispatch.session import DispatchSession
 
     def tell(line: str) -> None:
         if not options.quiet or line.startswith("WARNING"):
@@ -47,7 +58,10 @@ def _run(options: argparse.Namespace) -> int:
         chosen = choose_tasks(plan, options.wanted)
 
         async def work() -> list[TaskRecord]:
-            return await Dispatcher(pipeline, plan, tell).run(chosen)
+            session = DispatchSession(pipeline, tell)
+            dispatcher = Dispatcher(session, plan)
+            async with session.opened():
+                return await dispatcher.run(chosen)
 
         found = aio.run(work())
     if options.json:
@@ -64,6 +78,101 @@ def _result(one: TaskRecord) -> str:
     if one.patch:
         lines.append(f"    kept aside: {one.patch}")
     return "\n".join(lines)
+
+
+def _status(options: argparse.Namespace) -> int:
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        found = list(records(pipeline.journal, options.feature))
+    if options.json:
+        print(output.as_json({"tasks": [_whole(one) for one in found]}))
+    else:
+        lines = [
+            f"{one.feature}  {one.id}  {one.role}  {one.status}  {_when(one)}  {one.reason}".rstrip()
+            for one in found
+        ]
+        print(printable("\n".join(lines)) if lines else "no task was dispatched")
+    return 0 if found else NO_CONTENT
+
+
+def _log(options: argparse.Namespace) -> int:
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        record = _record(pipeline, options)
+        wanted = LogFilter(record.feature, kinds=("task.*",))
+        found = [one for one in entries(pipeline.journal, wanted) if one.question_id == record.id]
+    for one in found:
+        if options.json:
+            print(output.as_json(one.model_dump(mode="json"), indent=None))
+            continue
+        told = {
+            name: value
+            for name, value in one.data.items()
+            if name not in _ABOUT and value not in ("", [], None)
+        }
+        said = "  ".join(f"{name}={output.brief(_text(value), 100)}" for name, value in told.items())
+        print(printable(f"{one.time.astimezone():%Y-%m-%d %H:%M:%S}  {one.kind}  {said}".rstrip()))
+    return 0 if found else NO_CONTENT
+
+
+def _show(options: argparse.Namespace) -> int:
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        record, root = _record(pipeline, options), pipeline.config.root
+    if options.json:
+        print(output.as_json(_whole(record)))
+        return 0
+    lines = [f"{record.feature} {record.id}: {record.title}", _result(record), f"    {_when(record)}"]
+    if record.commit:
+        lines.append(f"    commit: {record.commit}")
+    if record.output:
+        lines += ["", "Its agent printed:", record.output.rstrip()]
+    if record.patch:
+        try:
+            patch = read_bytes(root / record.patch, limit=_LARGEST_PATCH, within=root).decode(
+                "utf-8", "replace"
+            )
+        except OSError as error:
+            patch = f"({record.patch}: {error.strerror})"
+        lines += ["", "Its difference:", patch.rstrip()]
+    print(printable("\n".join(lines)))
+    return 0
+
+
+def _record(pipeline: Pipeline, options: argparse.Namespace) -> TaskRecord:
+    """The record of the task that is named.
+
+    Raises:
+        ConfigError: no task, or several, have this id.
+    """
+    every = list(records(pipeline.journal, options.feature))
+    found = [one for one in every if one.id.casefold() == options.task.casefold()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        features = ", ".join(sorted(one.feature for one in found))
+        raise ConfigError(
+            "several features have this task", where=options.task, hint=f"--feature names one: {features}"
+        )
+    hint = (
+        suggestion(options.task, [one.id for one in every], "dispatched")
+        if every
+        else "`kr dispatch run` dispatches"
+    )
+    raise ConfigError("was never dispatched", where=options.task, hint=hint)
+
+
+def _whole(one: TaskRecord) -> dict[str, Any]:
+    return {
+        **one.to_dict(),
+        **one.model_dump(mode="json", exclude={"id", "role", "status", "changed", "refused"}),
+    }
+
+
+def _when(one: TaskRecord) -> str:
+    times = [time for time in (one.started, one.finished) if time is not None]
+    return " - ".join(f"{time.astimezone():%Y-%m-%d %H:%M:%S}" for time in times)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else output.as_json(value, indent=None)
 
 
 def _config(options: argparse.Namespace) -> Config:
@@ -89,7 +198,7 @@ def _lines(plan: Plan) -> list[str]:
         )
         lines.append(f"      {found.reason}")
     if plan.diagnostics:
-        lines += ["", f"Odd lines in {plan.file.name}:"]
+        lines += ["", "Odd lines:"]
         lines += [f"  {one.line}: {one.code}: {one.message}" for one in plan.diagnostics]
     if plan.suggestions:
         lines += [

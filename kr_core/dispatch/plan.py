@@ -52,7 +52,8 @@ class PlannedTask(NamedTuple):
 class Plan(NamedTuple):
     """What a task file comes to."""
 
-    file: Path
+    file: Path | None
+    """None where the task was handed over by a program."""
     feature: str
     title: str
     tasks: tuple[PlannedTask, ...]
@@ -99,7 +100,7 @@ class Plan(NamedTuple):
                 names = ", ".join(one.task.id for one in waiting)
                 raise ConfigError(
                     f"tasks wait for each other: {names}",
-                    where=str(self.file),
+                    where=str(self.file or "task"),
                     hint="take one `depends on` away",
                 )
             first = ready[0]

@@ -6,56 +6,42 @@ import asyncio
 import datetime as dt
 import json
 import os
+import re
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import shielded
 from kr_core.dispatch import sandbox
 from kr_core.dispatch.agent_process import EndedAgent, run_agent
-from kr_core.dispatch.gate import Refusal, Verdict, judge, objects_of, patch_of
-from kr_core.dispatch.project_guard import ProjectGuard
-from kr_core.dispatch.record import RefusedPath, TaskRecord, keep, records
+from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of
+from kr_core.dispatch.record import RefusedPath, TaskRecord, keep
 from kr_core.dispatch.roles import HUMAN
+from kr_core.dispatch.session import ENDED_WITH_KR
 from kr_core.dispatch.workspace import open_workspace, remove_folder
 from kr_core.errors import ConfigError, KRError, suggestion
-from kr_core.files import make_state_folder, try_lock
-from kr_core.git.commit import require_ready
-from kr_core.git.landing import Rewrite, land, resume
-from kr_core.git.repository import Git
+from kr_core.files import make_state_folder
+from kr_core.git.landing import Rewrite, land
 from kr_core.git.worktree import GitRefusedError
 from kr_core.model import Event, new_id
-from kr_core.protocols import TaskWorker
 from kr_core.research.stage_runner import show
 from kr_core.speckit.tasks import read_tasks, with_mark
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.dispatch.plan import Plan, PlannedTask
+    from kr_core.dispatch.session import DispatchSession, Worker
     from kr_core.dispatch.workspace import Workspace
-    from kr_core.model.routing import AgentProfile
     from kr_core.research import Pipeline
     from kr_core.speckit.tasks import Task
 
-__all__ = ["UNCONFINED", "Dispatcher", "choose_tasks", "open_repository"]
+__all__ = ["Dispatcher", "choose_tasks"]
 
-UNCONFINED = (
-    "WARNING: no sandbox works here, so agents run with all your rights; what they change outside of their scopes is found and put"
-    " back afterwards. Do not work in this repository meanwhile. Install bubblewrap, or a kernel with Landlock"
-)
-_ENDED_WITH_KR = "KR was ended while it ran"
 _NOTHING = "it changed nothing"
 _SUBJECT = 72
-
-
-class _Worker(NamedTuple):
-    """Who does a role's tasks."""
-
-    profile: AgentProfile
-    component: TaskWorker
 
 
 class _Attempt(NamedTuple):
@@ -67,36 +53,6 @@ class _Attempt(NamedTuple):
     commit: str = ""
     patch: str = ""
     output: str = ""
-
-
-def open_repository(root: Path, file: Path, environ: Mapping[str, str] = os.environ) -> Git:
-    """The project's repository, ready for work to land.
-
-    Raises:
-        ConfigError: there is none, it cannot be used, or no branch is checked out.
-    """
-    where = printable(str(root))
-    try:
-        git = Git.open(Path(os.path.realpath(root)), environ)
-        if git is None:
-            raise ConfigError(
-                "is not in a git work tree", where=where, hint="`git init`, and commit what is there"
-            )
-        require_ready(git, environ)
-        if not git.branch():
-            raise ConfigError("no branch is checked out", where=where, hint="check out the feature's branch")
-        if not git.head():
-            raise ConfigError("the branch has no commit yet", where=where, hint="commit what is there")
-        git("var", "GIT_COMMITTER_IDENT")
-    except (GitRefusedError, OSError) as error:
-        raise ConfigError(
-            printable(str(error)), where=where, hint="mend it, and run the tasks again"
-        ) from error
-    if not Path(os.path.realpath(file)).is_relative_to(git.top):
-        raise ConfigError(
-            "is not in the project's repository", where=printable(str(file)), hint=f"name one below {git.top}"
-        )
-    return git
 
 
 def choose_tasks(plan: Plan, wanted: Sequence[str]) -> list[PlannedTask]:
@@ -123,96 +79,45 @@ class Dispatcher:
     """Runs tasks of one plan.
 
     Args:
-        pipeline: the project's.
+        session: what they share with others.
         plan: of the file.
-        tell: called with a line for each thing that a person should know at once.
-        confinements: the sandboxes to try, in order.
     """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        plan: Plan,
-        tell: Callable[[str], object] = lambda _line: None,
-        confinements: Sequence[str] = sandbox.NAMES,
-    ) -> None:
-        self._pipeline = pipeline
+    def __init__(self, session: DispatchSession, plan: Plan) -> None:
+        self._session = session
         self._plan = plan
-        self._tell = tell
-        self._confinements = confinements
-        self._state = pipeline.config.state_folder
-        self._folder = self._state / "dispatch"
-        self._git = open_repository(pipeline.config.root, plan.file, pipeline.config.environ)
-        self._branch = self._git.branch()
-        self._sandbox = "none"
-        self._guard: ProjectGuard | None = None
-        self._guarding = asyncio.Lock()
-        self._running: dict[str, list[Refusal]] = {}
-        """The attempts whose agents run, with what was found in the project meanwhile."""
+        self._pipeline = session.pipeline
+        self._folder = session.folder
+        self._git = session.git
+        self._tell = session.tell
+        self._file = "" if plan.file is None else os.path.relpath(plan.file, session.pipeline.config.root)
+        if plan.file is not None and not Path(os.path.realpath(plan.file)).is_relative_to(self._git.top):
+            raise ConfigError(
+                "is not in the project's repository",
+                where=printable(str(plan.file)),
+                hint=f"name one below {printable(str(self._git.top))}",
+            )
 
     async def run(self, chosen: Sequence[PlannedTask]) -> list[TaskRecord]:
-        """Run tasks; returns their records, in order.
+        """Run tasks; returns their records, in order. The session is open.
 
         Raises:
-            ConfigError: an agent is not configured or not trusted, tasks wait for each other, or another run is under way.
+            ConfigError: an agent is not configured or not trusted, or tasks wait for each other.
             StorageError: the journal cannot be written.
         """
         own = [one for one in chosen if one.assignment.role != HUMAN and not one.task.done]
         waves = self._plan.waves(own)
-        workers = {role: self._worker(role) for role in sorted({one.assignment.role for one in own})}
+        workers = {role: self._session.worker(role) for role in sorted({one.assignment.role for one in own})}
         found: dict[int, TaskRecord] = {}
-        with self._alone():
-            await shielded(self._resume)
-            if own:
-                await self._confine()
-            await self._run_waves(waves, workers, found)
+        await self._run_waves(waves, workers, found)
         return [found.get(one.task.line) or self._untouched(one) for one in chosen]
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        make_state_folder(self._state)
-        with try_lock(self._folder / "run.lock") as ours:
-            if not ours:
-                raise ConfigError(
-                    "another `kr dispatch run` is under way in this project",
-                    hint="wait for its end, or end it",
-                )
-            yield
-
-    def _worker(self, role: str) -> _Worker:
-        """Who does a role's tasks; untrusted configuration is refused here, before anything runs."""
-        named = {str(key): name for key, name in self._pipeline.config.settings.dispatch.roles.items()}
-        name = named.get(role, role)
-        agents = self._pipeline.config.routing.agents
-        where = self._pipeline.config.origin(
-            ("dispatch", "roles", role) if role in named else ("agents", role)
-        )
-        profile = agents.get(name)
-        if profile is None:
-            raise ConfigError(
-                f"no agent is called `{name}`", where=where, hint=suggestion(name, agents, "agents")
-            )
-        component = self._pipeline.components.agent(profile)
-        if not isinstance(component, TaskWorker):
-            raise ConfigError(
-                f"the plugin `{profile.plugin}` of `{name}` answers questions, and does no tasks",
-                where=where,
-                hint=f"set `agents.{name}.plugin` to one that does, such as an instance of `command`",
-            )
-        return _Worker(profile, component)
-
-    async def _confine(self) -> None:
-        self._sandbox = await asyncio.to_thread(sandbox.choose, self._confinements)
-        if self._sandbox == "none":
-            self._tell(UNCONFINED)
-            self._guard = await shielded(lambda: ProjectGuard(self._git, self._state, self._folder / "aside"))
 
     # -- order ---------------------------------------------------------------------------------------------
 
     async def _run_waves(
         self,
         waves: Sequence[Sequence[PlannedTask]],
-        workers: Mapping[str, _Worker],
+        workers: Mapping[str, Worker],
         found: dict[int, TaskRecord],
     ) -> None:
         at_once = asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent)
@@ -263,7 +168,7 @@ class Dispatcher:
 
     # -- one task ------------------------------------------------------------------------------------------
 
-    async def _task(self, planned: PlannedTask, worker: _Worker) -> TaskRecord:
+    async def _task(self, planned: PlannedTask, worker: Worker) -> TaskRecord:
         """Do one task; once more where the branch has changed in the same places meanwhile."""
         for last in (False, True):
             record, again = await self._attempt(planned, worker, last=last)
@@ -271,7 +176,7 @@ class Dispatcher:
                 break
         return record
 
-    async def _attempt(self, planned: PlannedTask, worker: _Worker, *, last: bool) -> tuple[TaskRecord, bool]:
+    async def _attempt(self, planned: PlannedTask, worker: Worker, *, last: bool) -> tuple[TaskRecord, bool]:
         task, found = planned.task, planned.assignment
         scope = self._plan.scopes[found.role]
         log = _TaskLog(self._pipeline, self._plan.feature, task)
@@ -279,11 +184,11 @@ class Dispatcher:
         began = loop.time()
         record = TaskRecord(
             feature=self._plan.feature, id=task.id, title=task.title, role=found.role, agent=worker.profile.name,
-            status="running", attempt=log.attempt, file=str(self._plan.file), started=dt.datetime.now(dt.UTC),
+            status="running", attempt=log.attempt, file=self._file, started=dt.datetime.now(dt.UTC),
         )  # fmt: skip
         dispatched = log.event(
-            "task.dispatched", file=str(self._plan.file), title=task.title, role=found.role, reason=found.reason,
-            agent=worker.profile.name, plugin=worker.profile.plugin, branch=self._branch, allow=list(scope.allow),
+            "task.dispatched", file=self._file, title=task.title, role=found.role, reason=found.reason,
+            agent=worker.profile.name, plugin=worker.profile.plugin, branch=self._session.branch, allow=list(scope.allow),
             deny=list(scope.deny), granted=[],
         )  # fmt: skip
         await shielded(lambda: keep(self._pipeline.journal, record, [dispatched]))
@@ -293,7 +198,7 @@ class Dispatcher:
         try:
             came, again = await self._worked(planned, worker, log, work, last=last)
         except asyncio.CancelledError:
-            await self._finish(record, _Attempt("failed", _ENDED_WITH_KR), log, loop.time() - began)
+            await self._finish(record, _Attempt("failed", ENDED_WITH_KR), log, loop.time() - began)
             raise
         except (GitRefusedError, OSError, KRError) as error:
             came = _Attempt("failed", printable(str(error)))
@@ -327,13 +232,13 @@ class Dispatcher:
         return done
 
     async def _worked(
-        self, planned: PlannedTask, worker: _Worker, log: _TaskLog, work: Path, *, last: bool
+        self, planned: PlannedTask, worker: Worker, log: _TaskLog, work: Path, *, last: bool
     ) -> tuple[_Attempt, bool]:
         """Let the agent work, and judge it; whether it is worth another attempt."""
         base = await shielded(self._git.head)
-        space = await shielded(lambda: open_workspace(self._git, work / "tree", base, self._branch))
+        space = await shielded(lambda: open_workspace(self._git, work / "tree", base, self._session.branch))
         ended = await self._ran(planned, worker, log, space, work)
-        found = self._running.pop(log.attempt, [])
+        found = self._session.running.pop(log.attempt, [])
         try:
             verdict = await shielded(lambda: judge(space, self._plan.scopes[planned.assignment.role]))
         except OSError as error:
@@ -359,7 +264,7 @@ class Dispatcher:
         return _Attempt(status, reason, verdict, "", patch, ended.output), False
 
     async def _ran(
-        self, planned: PlannedTask, worker: _Worker, log: _TaskLog, space: Workspace, work: Path
+        self, planned: PlannedTask, worker: Worker, log: _TaskLog, space: Workspace, work: Path
     ) -> EndedAgent:
         profile = worker.profile
         order = planned.order(self._plan.feature)
@@ -367,7 +272,7 @@ class Dispatcher:
         argv = list(program.argv)
         if "/" not in argv[0]:
             argv[0] = shutil.which(argv[0], path=program.environment.get("PATH")) or argv[0]
-        hidden = sandbox.hidden_folders(self._git.top, self._state)
+        hidden = sandbox.hidden_folders(self._git.top, self._session.state)
         readable = (
             *sandbox.named_by(argv, hidden, program.environment.get("PATH", "")),
             *program.readable,
@@ -376,15 +281,21 @@ class Dispatcher:
         scratch = work / "scratch"
         scratch.mkdir()
         confinement = sandbox.Confinement(space.tree, scratch, hidden, readable)
-        file = sandbox.write_order(work / "order.json", self._sandbox, confinement, argv, program.environment)
-        log.say(
-            "task.started", base=space.base, sandbox=self._sandbox, timeout_seconds=profile.timeout_seconds
+        file = sandbox.write_order(
+            work / "order.json", self._session.sandbox, confinement, argv, program.environment
         )
-        self._running[log.attempt] = []
+        log.say(
+            "task.started",
+            base=space.base,
+            sandbox=self._session.sandbox,
+            timeout_seconds=profile.timeout_seconds,
+        )
+        self._session.running[log.attempt] = []
         loop = asyncio.get_running_loop()
         began = loop.time()
         ended = await run_agent(file, program.stdin, space.tree, profile.timeout_seconds)
-        await self._check_project(log)
+        for one in await self._session.check_project():
+            log.say("task.restored", name=one.name, restored=one.restored, found=one.kept)
         log.say(
             "task.ended",
             code=ended.code,
@@ -394,23 +305,14 @@ class Dispatcher:
         )
         return ended
 
-    async def _check_project(self, log: _TaskLog) -> None:
-        """Without a sandbox: find what was changed in the project, by this agent or one beside it."""
-        guard = self._guard
-        if guard is None:
-            return
-        async with self._guarding:
-            for one in await shielded(guard.check):
-                log.say("task.restored", name=one.name, restored=one.restored, found=one.kept)
-                refusal = Refusal(one.name, "it changed the project itself, outside of its worktree")
-                for found in self._running.values():
-                    found.append(refusal)
-
     # -- its end -------------------------------------------------------------------------------------------
 
     async def _landed(self, planned: PlannedTask, log: _TaskLog, space: Workspace, verdict: Verdict) -> str:
-        task, file = planned.task, Path(os.path.realpath(self._plan.file))
-        path = os.fsencode(file.relative_to(self._git.top).as_posix())
+        task, rewrite = planned.task, None
+        file = None if self._plan.file is None else Path(os.path.realpath(self._plan.file))
+        if file is not None:
+            path = os.fsencode(file.relative_to(self._git.top).as_posix())
+            rewrite = Rewrite(path, lambda text: _ticked(text, task))
         subject = f"{task.id}: {' '.join(task.title.split())}"
         subject = subject if len(subject) <= _SUBJECT else f"{subject[: _SUBJECT - 3].rstrip()}..."
         told = [
@@ -426,20 +328,22 @@ class Dispatcher:
             )
             own = [one for one in verdict.allowed if os.fsencode(one.path) not in ignored]
             entries = objects_of(self._git, space, own)
-            rewrite = Rewrite(path, lambda text: _ticked(text, task))
             landing = land(
-                self._git, self._branch, space.base, entries, message, self._folder / "landing.json", rewrite
+                self._git,
+                self._session.branch,
+                space.base,
+                entries,
+                message,
+                self._folder / "landing.json",
+                rewrite,
             )
-            return landing.commit, landing.rewritten and _is_ticked(file, task)
+            return landing.commit, file is not None and landing.rewritten and _is_ticked(file, task)
 
-        async with self._guarding:
+        async with self._session.landing:
             commit, ticked = await shielded(work)
-            if self._guard is not None:
-                await shielded(self._guard.look)
-        if not ticked:
-            self._tell(
-                f"{task.id} has landed, and its box cannot be found in {self._plan.file.name} any more"
-            )
+            await self._session.landed()
+        if file is not None and not ticked:
+            self._tell(f"{task.id} has landed, and its box cannot be found in {file.name} any more")
         log.say("task.landed", commit=commit, ticked=ticked)
         return commit
 
@@ -450,12 +354,12 @@ class Dispatcher:
         if not verdict.all and not verdict.refused:
             log.say("task.kept_aside", patch="")
             return ""
-        folder = self._folder / "aside" / self._plan.feature
+        folder = self._folder / "aside" / _file_name(self._plan.feature)
 
         def work() -> str:
             make_state_folder(self._folder)
             folder.mkdir(parents=True, exist_ok=True)
-            name = f"{planned.task.id}-{log.attempt}"
+            name = f"{_file_name(planned.task.id)}-{log.attempt}"
             patch = folder / f"{name}.patch"
             with suppress(GitRefusedError):
                 patch.write_bytes(patch_of(self._git, space, verdict.all))
@@ -472,28 +376,10 @@ class Dispatcher:
         log.say("task.kept_aside", patch=patch)
         return patch
 
-    # -- what an earlier run has left ----------------------------------------------------------------------
 
-    def _resume(self) -> None:
-        """Bring to an end what a run that was killed has left: half a landing, records, worktrees."""
-        try:
-            resume(self._git, self._folder / "landing.json")
-        except (GitRefusedError, OSError) as error:
-            raise ConfigError(
-                f"a landing that was interrupted cannot be gone on with: {error}", hint="mend it"
-            ) from error
-        for record in list(records(self._pipeline.journal, status="running")):
-            ended = {"status": "failed", "reason": _ENDED_WITH_KR, "finished": dt.datetime.now(dt.UTC)}
-            data = {
-                "exchange_id": record.attempt, "feature_id": record.feature, "question_id": record.id, "status": "failed",
-                "reason": _ENDED_WITH_KR, "role": record.role, "agent": record.agent, "seconds": 0.0,
-            }  # fmt: skip
-            keep(
-                self._pipeline.journal,
-                record.model_copy(update=ended),
-                [Event("task.finished", record.attempt, data, f"{record.attempt}-{new_id()}")],
-            )
-        remove_folder(self._folder / "work")
+def _file_name(text: str) -> str:
+    """A name of a feature or task as that of a file."""
+    return re.sub(r"[^\w.-]|^\.+", "_", text)[:100] or "_"
 
 
 class _TaskLog:

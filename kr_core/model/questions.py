@@ -306,7 +306,7 @@ class Reply(Value):
 
 
 class AgentHandle(Value):
-    """A question in progress, for `get_agent_status`. `agent` is None if a human answers."""
+    """A question or a task in progress, for `get_agent_status`. `agent` is None if a human answers."""
 
     exchange_id: str
     question_id: str
@@ -314,11 +314,17 @@ class AgentHandle(Value):
     route: Route
 
 
-AgentState = Literal["queued", "running", "succeeded", "failed", "timed_out", "waiting_for_human"]
+AgentState = Literal[
+    "queued", "running", "succeeded", "failed", "timed_out", "waiting_for_human", "blocked_by_scope"
+]
 
 
 class AgentStatus(Value):
-    """The progress of an agent, with its `answer` once it has succeeded, or an `error` if it failed."""
+    """The progress of an agent, with its `answer` once it has succeeded, or an `error` if it failed.
+
+    Of a task, `log` is the end of what the agent printed, `changed` are the paths that have landed, and `refused` those
+    that were refused, each with the reason; `blocked_by_scope` says that there are such.
+    """
 
     state: AgentState
     agent: str | None
@@ -326,3 +332,6 @@ class AgentStatus(Value):
     finished: dt.datetime | None = None
     answer: Answer | None = None
     error: str = ""
+    log: str = ""
+    changed: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()

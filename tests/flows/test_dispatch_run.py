@@ -15,6 +15,7 @@ from kr_core.dispatch import sandbox
 from kr_core.dispatch.plan import read_plan
 from kr_core.dispatch.record import records
 from kr_core.dispatch.runner import Dispatcher, choose_tasks
+from kr_core.dispatch.session import DispatchSession
 from kr_core.research import Pipeline
 
 TASKS = "specs/001-x/tasks.md"
@@ -36,7 +37,9 @@ def run(project, *wanted, confinements=sandbox.NAMES, tell=lambda _line: None):
         plan = read_plan(project.tasks, pipeline.config)
 
         async def work():
-            return await Dispatcher(pipeline, plan, tell, confinements).run(choose_tasks(plan, wanted))
+            session = DispatchSession(pipeline, tell, confinements)
+            async with session.opened():
+                return await Dispatcher(session, plan).run(choose_tasks(plan, wanted))
 
         return {one.id: one for one in aio.run(work())}
 

@@ -54,9 +54,9 @@ def test_what_one_has_the_other_has(of):
     assert public - {"open", "pipeline"} <= {name for cls in other for name in dir(cls)}
 
 
-def test_what_comes_later_says_so(tmp_path):
-    """Tasks are refused with a message, not with a missing method."""
-    with service(tmp_path / "p") as made, pytest.raises(ConfigError, match="not available in this version"):
+def test_a_task_of_another_kind_is_refused(tmp_path):
+    """With what to hand over."""
+    with service(tmp_path / "p") as made, pytest.raises(ConfigError, match="ExecutionTask"):
         made.dispatch_task(object(), "developer")
 
 

@@ -1,0 +1,197 @@
+"""Tasks that a program dispatches one by one; those that are under way at once share one session."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kr_core.aio import consume_exception, shielded
+from kr_core.dispatch.plan import Plan, PlannedTask, configured_scopes, read_plan
+from kr_core.dispatch.roles import Assignment
+from kr_core.dispatch.runner import Dispatcher
+from kr_core.dispatch.scopes import ROLES, scope_of
+from kr_core.dispatch.session import DispatchSession
+from kr_core.errors import ConfigError, suggestion
+from kr_core.model import new_id
+from kr_core.model.questions import AgentHandle, AgentStatus
+from kr_core.model.routing import Route
+from kr_core.routing.defaults import ROSTER
+from kr_core.speckit.tasks import Task
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from kr_core.dispatch.record import TaskRecord
+    from kr_core.model.tasks import ExecutionTask
+    from kr_core.research import Pipeline
+
+__all__ = ["TaskJobs", "status_of"]
+
+_MAX_KEPT = 1000
+"""Tasks whose handles are known once they have ended."""
+
+
+@dataclass
+class _Job:
+    """A task that was dispatched."""
+
+    handle: AgentHandle
+    queued: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+    work: asyncio.Task[TaskRecord] | None = None
+
+
+class TaskJobs:
+    """Dispatches tasks when a program says so.
+
+    Args:
+        pipeline: the project's.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._jobs: dict[str, _Job] = {}
+        self._opening = asyncio.Lock()
+        self._session: DispatchSession | None = None
+        self._stack = AsyncExitStack()
+        self._under_way = 0
+
+    async def send(self, task: ExecutionTask, role: str) -> AgentHandle:
+        """Start a task; see `AsyncKnowledgeRouterService.dispatch_task`.
+
+        Raises:
+            ConfigError: the role, the agent or the repository is wrong, or another process runs tasks here.
+        """
+        name = _role(role)
+        plan = await shielded(lambda: self._plan(task, name))
+        session = await self._enter()
+        try:
+            dispatcher = Dispatcher(session, plan)
+            worker = session.worker(name)
+        except BaseException:
+            await self._leave()
+            raise
+        route = Route(target=name, agent=worker.profile.name, reason=f"dispatched to {name}", threshold=0)
+        handle = AgentHandle(
+            exchange_id=new_id(), question_id=task.id, agent=worker.profile.name, route=route
+        )
+        job = self._jobs[handle.exchange_id] = _Job(handle)
+        job.work = asyncio.ensure_future(self._done(dispatcher, plan))
+        job.work.add_done_callback(consume_exception)
+        for old in [one for one, job in self._jobs.items() if job.work is not None and job.work.done()][
+            :-_MAX_KEPT
+        ]:
+            del self._jobs[old]
+        return handle
+
+    async def _done(self, dispatcher: Dispatcher, plan: Plan) -> TaskRecord:
+        try:
+            return (await dispatcher.run(plan.tasks))[0]
+        finally:
+            await self._leave()
+
+    def status(self, handle: AgentHandle) -> AgentStatus | None:
+        """How far a task is; None where no task was dispatched by this handle."""
+        job = self._jobs.get(handle.exchange_id)
+        if job is None:
+            return None
+        found = AgentStatus(state="running", agent=handle.agent, started=job.queued)
+        if job.work is None or not job.work.done():
+            return found
+        if job.work.cancelled():
+            return found.model_copy(update={"state": "failed", "error": "cancelled"})
+        if (error := job.work.exception()) is not None:
+            return found.model_copy(update={"state": "failed", "error": printable(str(error))})
+        return status_of(job.work.result())
+
+    async def end(self) -> None:
+        """Cancel what is under way, and wait for its end."""
+        tasks = [job.work for job in self._jobs.values() if job.work is not None and not job.work.done()]
+        for one in tasks:
+            one.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    # -- the session that tasks share ----------------------------------------------------------------------
+
+    async def _enter(self) -> DispatchSession:
+        async with self._opening:
+            if self._session is None:
+                session = DispatchSession(self._pipeline)
+                await self._stack.enter_async_context(session.opened())
+                self._session = session
+            self._under_way += 1
+            return self._session
+
+    async def _leave(self) -> None:
+        async with self._opening:
+            self._under_way -= 1
+            if not self._under_way:
+                self._session = None
+                await self._stack.aclose()
+
+    def _plan(self, task: ExecutionTask, role: str) -> Plan:
+        scopes = {name: scope_of(name, configured_scopes(self._pipeline.config)) for name in ROLES}
+        file = None if not task.file else (self._pipeline.config.root / task.file).absolute()
+        assignment = Assignment(role, "a program said so")
+        if file is None:
+            planned = PlannedTask(_task(task), assignment, task.criteria, task.related)
+            return Plan(None, task.feature_id, "", (planned,), (), scopes, {})
+        plan = read_plan(file, self._pipeline.config)
+        found = _listed(plan, task)
+        planned = PlannedTask(
+            found.task._replace(depends_on=()),
+            assignment,
+            task.criteria or found.criteria,
+            task.related or found.related,
+        )
+        return plan._replace(tasks=(planned,))
+
+
+def status_of(record: TaskRecord) -> AgentStatus:
+    """A record as the status of its agent."""
+    return AgentStatus.model_validate(
+        {
+            "state": record.status,
+            "agent": record.agent or None,
+            "started": record.started,
+            "finished": record.finished,
+            "error": record.reason if record.status != "succeeded" else "",
+            "log": record.output,
+            "changed": record.changed,
+            "refused": [f"{one.path}: {one.reason}" for one in record.refused],
+        }
+    )
+
+
+def _role(name: str) -> str:
+    """The specialist that a role, or the specialist's own name, stands for.
+
+    Raises:
+        ConfigError: it is nobody's: an unknown role may write nothing.
+    """
+    known = {ROSTER[one].role: one for one in ROLES} | {one: one for one in ROLES}
+    found = known.get(name.strip().lstrip("@").casefold())
+    if found is None:
+        raise ConfigError(
+            f"`{name}` does no tasks", where="dispatch_task(role)", hint=suggestion(name, known, "roles")
+        )
+    return found
+
+
+def _listed(plan: Plan, task: ExecutionTask) -> PlannedTask:
+    """The task as its file has it.
+
+    Raises:
+        ConfigError: the file does not have it once.
+    """
+    found = [one for one in plan.tasks if one.task.id == task.id]
+    if len(found) != 1:
+        what = f"has {len(found)} tasks with the id `{task.id}`" if found else f"has no task `{task.id}`"
+        raise ConfigError(what, where=printable(task.file), hint="name one of its tasks")
+    return found[0]
+
+
+def _task(task: ExecutionTask) -> Task:
+    return Task(task.id, task.title, 0, 0, False, task.phase, "", task.story, False, task.paths)  # noqa: FBT003  by position
