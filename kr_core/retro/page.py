@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from kr_core.retro.pictures import pictures
-from kr_core.retro.report_text import effect
+from kr_core.retro.report_text import effect, proven
 from kr_core.templates import bundled_folder
 from kr_core.terminal_text import finalized
 
@@ -51,4 +51,5 @@ def page_values(report: RetroReport, questions: Sequence[AskedQuestion]) -> dict
         "report": report,
         "drawn": drawn,
         "outcomes": [(one, effect(one)) for one in report.changes],
+        "proven": proven(report),
     }

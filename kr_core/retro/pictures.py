@@ -78,13 +78,25 @@ def _of_verdicts(questions: Sequence[AskedQuestion]) -> list[Picture]:
 
     def draw_bins(axes: Any) -> None:
         axes.plot([0, 100], [0, 100], "--", color=_INK, linewidth=1)
-        axes.plot([one.confidence for one in bins], [100 * one.accuracy for one in bins], "o-", color=_BLUE)
+        axes.plot(
+            [one.confidence for one in bins],
+            [100 * one.accuracy for one in bins],
+            "o-",
+            color=_BLUE,
+            clip_on=False,
+        )
         axes.set(xlabel="stated confidence", ylabel="% right", xlim=(0, 101), ylim=(0, 101))
 
     curve = risk_coverage(stated, right)
 
     def draw_curve(axes: Any) -> None:
-        axes.plot([100 * one for one, _ in curve], [100 * risk for _, risk in curve], "o-", color=_ORANGE)
+        axes.plot(
+            [100 * one for one, _ in curve],
+            [100 * risk for _, risk in curve],
+            "o-",
+            color=_ORANGE,
+            clip_on=False,
+        )
         axes.set(xlabel="% of answers accepted", ylabel="% of these wrong", xlim=(0, 101), ylim=(-1, 101))
 
     most = max(bins, key=lambda one: abs(one.confidence - 100 * one.accuracy))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kr_core.model.retro import ChangeOutcome, RetroReport
     from kr_core.retro.improvement import Improvement
 
-__all__ = ["as_markdown", "compared", "effect", "told"]
+__all__ = ["as_markdown", "compared", "effect", "proven", "told"]
 
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86_400.0
 _ENTRIES = 5
@@ -175,18 +175,21 @@ def _calibration(report: RetroReport) -> str:
 
 
 def _certificates(report: RetroReport) -> list[str]:
+    lines = [f"- {_inline(name)}: {_inline(said)}" for name, said in proven(report)]
+    return ["Accepted answers, by spot checks:", "", *lines] if lines else []
+
+
+def proven(report: RetroReport) -> list[tuple[str, str]]:
     """What is proven of each topic, and what is estimated of each agent."""
-    lines = [
-        f"- {_inline(topic or 'no topic')}: {_inline(said)}" for topic, said in report.certificates.items()
-    ]
+    found = [(topic or "no topic", said) for topic, said in report.certificates.items()]
     for name, one in report.agents.items():
         if one.accuracy is not None:
-            found = one.accuracy
-            lines.append(
-                f"- {_inline(name)}: about {found.share:.0%} of its accepted answers are right "
-                f"({found.low:.0%} to {found.high:.0%}, {found.audited} checked)"
+            share, low, high = (
+                f"{of:.0%}" for of in (one.accuracy.share, one.accuracy.low, one.accuracy.high)
             )
-    return ["Accepted answers, by spot checks:", "", *lines] if lines else []
+            checked = f"{low} to {high}, {one.accuracy.audited} checked"
+            found.append((name, f"about {share} of its accepted answers are right ({checked})"))
+    return found
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

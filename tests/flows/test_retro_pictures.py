@@ -6,13 +6,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from matplotlib.figure import Figure
-from support.asked import Says, said
+from support.asked import Says, said, service
 from support.browser import chromium, faults, keep, tab
 from support.inbox_page import served
 
 from kr_core import HumanResponse, Question
 from kr_core.retro import pictures
 from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
+from kr_core.review.spot_checks import SpotChecks
 from kr_core.terminal_text import printable
 
 pytestmark = pytest.mark.req("V6")
@@ -95,6 +96,22 @@ def test_many_who_load_the_page_at_once_share_its_drawing(made, monkeypatch):
     assert {page.status_code for page in pages} == {200}
     assert len(drawn) <= 10 * 4
     assert printable(pages[0].text) == pages[0].text
+
+
+@pytest.mark.req("Q14")
+def test_the_page_says_what_is_proven_of_accepted_answers(tmp_path, kr_here):
+    """As the report on the terminal does: by topic, and an estimate for an agent once some are checked."""
+    with service(tmp_path / "p", duc=Says(said("Redis.", 95))) as one:
+        for text in ("Which store?", "Which queue?"):
+            one.ask(Question(text=text, topic="<i>", feature_id=FEATURE, suggested_target="duc"))
+        checks = SpotChecks(one.pipeline)
+        for check in checks.waiting():
+            checks.judge(check.id, "right", "ada")
+    shown = kr_here("retro", FEATURE, "--html", cwd=tmp_path / "p").out
+    assert "<li>&lt;i&gt;: not enough verdicts (2 of 38)</li>" in shown
+    assert re.search(
+        r"<li>duc: about \d+% of its accepted answers are right \(\d+% to 100%, 2 checked\)</li>", shown
+    )
 
 
 def test_a_feature_that_is_not_there(made, browser):
