@@ -219,11 +219,6 @@ def _raised(it: _Planner) -> PlannedChange:
     return _threshold(it) if "threshold" in it.advice.about else _lesson(it)
 
 
-def _always(it: _Planner) -> PlannedChange:
-    """No answer of the agent passes by its confidence."""
-    return _of_configuration(it, ("agents", it.subject, "threshold"), 100)
-
-
 def _reminder(it: _Planner) -> PlannedChange:
     now = it.config.settings.escalation.remind_every
     sooner = dt.timedelta(hours=24) if now is None else max(now / 2, dt.timedelta(minutes=1))
@@ -318,7 +313,7 @@ _PLANS: Mapping[str, Callable[[_Planner], PlannedChange]] = {
     "repeated_context": _intake,
     "overconfident_agent": _raised,
     "outgrown_threshold": _threshold,
-    "uninformative_confidence": _always,
+    "uninformative_confidence": _threshold,
     "needless_escalation": _threshold,
     "slow_human": _reminder,
     "unavailable_agent": _available,

@@ -32,6 +32,8 @@ __all__ = ["DETECTORS", "Detector", "Findings", "Limits", "recommendations"]
 _HOUR = 3600.0
 _USEFUL = 0.7
 """AUROC of a confidence that is worth going by."""
+_NO_ANSWER = 100
+"""The threshold that no answer passes."""
 _PHRASES = 5
 """Of what humans keep adding, the most frequent; a template with more fields is not filled in."""
 _SHORT_DIGEST = 6
@@ -157,9 +159,9 @@ def _outgrown_threshold(findings: Findings, limits: Limits) -> Iterator[Recommen
         calibrator = findings.calibrators.get(judged[-1].subject)
         if not own or calibrator is None or calibrator.stage == "raw" or len(judged) < limits.minimum:
             continue
-        if _order(judged, useless):
-            continue  # no threshold does for it
         current = own[-1]
+        if _order(judged, useless) or (current == _NO_ANSWER and not _is_useful(judged)):
+            continue  # no threshold does for it
         wanted = findings.wanted.get((agent, current), current)
         # what the gate corrects is worth what it says
         lower = wanted if _is_corrected(judged) else max(lowest(calibrator, wanted) or current, wanted)
@@ -174,6 +176,11 @@ def _outgrown_threshold(findings: Findings, limits: Limits) -> Iterator[Recommen
             )
 
 
+def _is_useful(judged: Sequence[AnswerRound]) -> bool:
+    order = auroc([one.used for one in judged], [bool(one.verdict) for one in judged])
+    return order is not None and order >= _USEFUL
+
+
 def _is_corrected(judged: Sequence[AnswerRound]) -> bool:
     """Whether the gate goes by what a confidence is worth, and no longer by the confidence."""
     return any(one.used != one.confidence for one in judged)
@@ -184,9 +191,14 @@ def _uninformative_confidence(findings: Findings, limits: Limits) -> Iterator[Re
     for agent, judged in _judged(findings.questions).items():
         order = _order(judged, limits)
         if order:
+            current = max(one.threshold for one in judged)
             yield _recommendation(
                 "uninformative_confidence",
-                {"agent": agent},
+                {
+                    "agent": agent,
+                    "threshold": _NO_ANSWER,
+                    "wanted": findings.wanted.get((agent, current), current),
+                },
                 f"Do not let {agent}'s confidence decide: over {len(judged)} verdicts it "
                 + (
                     "was higher where the answer was wrong."
@@ -206,7 +218,7 @@ def _order(judged: Sequence[AnswerRound], limits: Limits) -> Literal["", "none",
     signal that says nothing.
     """
     right = [bool(one.verdict) for one in judged]
-    order = auroc([one.confidence for one in judged], right)
+    order = auroc([one.used for one in judged], right)
     if len(judged) < limits.minimum or order is None:
         return ""
     error = sqrt((len(judged) + 1) / (12 * sum(right) * (len(right) - sum(right))))

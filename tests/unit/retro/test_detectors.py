@@ -97,6 +97,26 @@ def test_a_threshold_that_was_raised_is_not_raised_again_for_the_same():
     assert "overconfident_agent" not in names(asked(85), wanted={("duc", 85): 55})
 
 
+def test_an_agent_whose_confidence_was_useless_may_pass_again_once_it_tells_right_from_wrong():
+    """That it was not shown to be useless once more is not enough."""
+    drawn = random.Random(3)
+
+    def asked(right):
+        return [
+            question(
+                number, answer(number, 60 + number % 40, drawn.random() < right(number % 40), threshold=100)
+            )
+            for number in range(200)
+        ]
+
+    useless = names(asked(lambda _more: 0.6))["uninformative_confidence"]
+    assert useless.about == {"agent": "duc", "threshold": 100, "wanted": 100}
+    good = names(asked(lambda more: 0.2 + 0.8 * (more / 39) ** 0.5), wanted={("duc", 100): 80})
+    assert 80 <= good["outgrown_threshold"].about["threshold"] < 100
+    better = names(asked(lambda more: 0.85 + more / 400), wanted={("duc", 100): 80})
+    assert "outgrown_threshold" not in better
+
+
 def test_a_threshold_is_not_lowered_again_for_a_confidence_that_says_nothing():
     """No threshold does for it, so that another finding speaks."""
     drawn = random.Random(3)
@@ -345,6 +365,18 @@ def test_a_threshold_for_a_corrected_confidence_is_one_of_the_gates():
     asked = [question(number, corrected(number, 50, 75 + number % 2, verdict=True)) for number in range(6)]
     found = names(asked)["needless_escalation"]
     assert (found.about["threshold"], found.predicted["escalations"]) == (75, 0.0)
+
+
+def test_what_the_gate_went_by_is_what_must_tell_right_from_wrong():
+    """A stated confidence that says nothing does no harm where the gate corrects it by topic."""
+    asked = [
+        question(number, corrected(number, 90, worth, number % 20 < worth / 5))
+        for number, worth in enumerate([90] * 20 + [40] * 20)
+    ]
+    assert "uninformative_confidence" not in names(asked)
+    assert "uninformative_confidence" in names([
+        question(one.question_id, *(replace(of, used=of.confidence) for of in one.rounds)) for one in asked
+    ])  # fmt: skip
 
 
 def test_few_verdicts_do_not_show_that_a_confidence_says_nothing():
