@@ -129,7 +129,7 @@ def _overconfident_agent(findings: Findings, limits: Limits) -> Iterator[Recomme
         off = mean(one.used for one in judged) - 100 * mean(bool(one.verdict) for one in judged)
         if len(judged) >= limits.minimum and off >= limits.limit:
             wrong = [one.entry_id for one in judged if not one.verdict]
-            current = max(one.threshold for one in judged)
+            current = max((one.threshold for one in judged if not _is_of_a_rule(one)), default=_NO_ANSWER)
             wanted = findings.wanted.get((agent, current), current)
             proposed = _threshold(findings, agent, wanted)
             if proposed is not None and proposed.threshold <= current:
@@ -383,7 +383,17 @@ def _threshold(findings: Findings, agent: str, wanted: int) -> ThresholdProposal
     calibrator = findings.calibrators.get(rounds[-1].subject)
     if calibrator is None or rounds[-1].used != rounds[-1].confidence:
         return None
-    return propose([(one.confidence, one.topic) for one in rounds], calibrator, wanted)
+    own = [(one.confidence, one.topic) for one in rounds if not _is_of_a_rule(one)]
+    found = propose(own, calibrator, wanted)
+    if found is None:
+        return None
+    of_rules = [one for one in rounds if _is_of_a_rule(one)]
+    passed = [calibrator.mapped(one.confidence, one.topic) for one in of_rules if one.accepted]
+    return found._replace(
+        answers=len(rounds),
+        escalations=found.escalations + len(of_rules) - len(passed),
+        wrong_accepts=found.wrong_accepts + sum(1 - worth / 100 for worth in passed),
+    )
 
 
 def _recommendation(

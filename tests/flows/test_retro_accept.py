@@ -9,6 +9,7 @@ from support.asked import Says, said, service
 from kr_core import HumanResponse, Question
 from kr_core.config import load
 from kr_core.config.trust_store import is_trusted
+from kr_core.review.spot_checks import SpotChecks
 
 pytestmark = [pytest.mark.req("V4")]
 FEATURE = "F-1"
@@ -239,11 +240,16 @@ def test_a_threshold_is_lowered_and_raised_again(tmp_path, kr_here):
 
 
 def stating(made, feature, right):
-    """Forty questions, which a person decides; confidences of 75, 85 and 97 in turn."""
+    """Forty questions; people decide what is escalated and judge the spot checks, by the stated confidence."""
     for number in range(40):
-        result = made.ask(Question(text=f"Cache {number}?", topic="caching", feature_id=feature))
-        good = right(75 if number % 3 == 0 else 85 if number % 3 == 1 else 97)
-        reply(made, result, "confirm" if good else "correct", "" if good else "No.")
+        question = Question(text=f"Cache {number}?", topic="caching", feature_id=feature)
+        result = made.ask(question)
+        good = right(result.answer.confidence)
+        if result.status != "accepted":
+            reply(made, result, "confirm" if good else "correct", "" if good else "No.")
+        else:
+            for check in (checks := SpotChecks(made.pipeline)).waiting():
+                checks.judge(check.id, "right" if good else "wrong", "ada")
 
 
 @pytest.mark.req("V3")
@@ -251,8 +257,7 @@ def test_a_threshold_that_was_raised_is_lowered_when_verdicts_no_longer_call_for
     """Each retrospective looks whether the threshold that an earlier one raised is still needed."""
     folder = tmp_path / "p"
     answers = [said("Redis.", confidence) for _ in range(14) for confidence in (75, 85, 97)]
-    always = {"routing": {"rules": [{"topic": "caching", "agent": "duc", "always_escalate": True}]}}
-    with service(folder, always, duc=Says(*answers)) as made:
+    with service(folder, duc=Says(*answers)) as made:
         stating(made, "F-1", lambda confidence: confidence == 97)
     done = kr_here("retro", "accept", "overconfident-agent-duc", "--yes", cwd=folder)
     assert done.code == 0, done.err
@@ -260,11 +265,7 @@ def test_a_threshold_that_was_raised_is_lowered_when_verdicts_no_longer_call_for
     assert raised > 85
     values = {"agents": {"duc": {"threshold": raised}}}
     with service(folder, values, duc=Says(*answers)) as made:
-        for number in range(40):
-            question = Question(text=f"Store {number}?", topic="caching", feature_id="F-2")
-            result = made.ask(question)
-            if result.status != "accepted":
-                reply(made, result, "confirm")
+        stating(made, "F-2", lambda _confidence: True)
     settings = '{"agents": {"duc": {"threshold": %s}}}'
     assert (folder / "kr.yaml").read_text() == settings % raised
     done = kr_here("retro", "accept", "outgrown-threshold-duc", "--yes", "--feature", "F-2", cwd=folder)

@@ -129,6 +129,23 @@ def test_a_threshold_is_not_lowered_again_for_a_confidence_that_says_nothing():
     assert "uninformative_confidence" in found
 
 
+def test_the_floor_of_a_topic_is_not_what_an_agents_other_answers_must_be_worth():
+    """A rule's threshold stays, and so do the answers that it holds back; where all are a rule's, none is proposed."""
+    confidence, correct = overconfident(400, random.Random(1))
+
+    def asked(of_a_rule):
+        for number, (one, right) in enumerate(zip(confidence, correct, strict=True)):
+            given = answer(number, one, right, threshold=99 if of_a_rule(number) else 55)
+            reason = "rule kr.yaml:3" if of_a_rule(number) else "default"
+            yield question(number, replace(given, threshold_reason=reason))
+
+    found = names([*asked(lambda number: number % 4 == 0)])["overconfident_agent"]
+    assert (found.about["threshold"], found.about["wanted"]) == (85, 55)
+    held_back = sum(one < (99 if number % 4 == 0 else 85) for number, one in enumerate(confidence))
+    assert (found.predicted["answers"], found.predicted["escalations"]) == (400, held_back)
+    assert "threshold" not in names([*asked(lambda _number: True)])["overconfident_agent"].about
+
+
 def honest(threshold, **more):
     """Answers that are right as often as they say."""
     drawn = random.Random(3)
