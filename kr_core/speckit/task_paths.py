@@ -11,7 +11,7 @@ _WORD = re.compile(r"[^\s,;、，；：。（）()「」『』\"'<>|=*!?]+")
 _PATH = re.compile(r"(?:\./)?[\w.@+~$%{}\[\]-]+(?:/[\w.@+~$%{}\[\]-]+)*/?")
 _ENDINGS = frozenset(
     """astro bash bat bicep c cc cfg clj conf config cpp cs cshtml csproj css csv cts cxx dart db dockerfile ejs env erb ex exs
-    fs fsproj gd go gradle graphql groovy h hbs hcl hpp html ini ipynb j2 java jinja js json json5 jsonl jsx kt kts less lock
+    fs fsproj gd go gradle graphql groovy h hbs hcl hpp html ini ipynb j2 java jinja js json json5 jsx kt kts less lock
     lua m mako md mdx mjs ml mm mod mts nix php pl plist prisma proto ps1 pug py pyi r rb rs rst sass scala scss sh sln sol
     spec sql sum svelte svg swift tf tfvars toml tpl ts tsx txt vb vue xaml xcconfig xml yaml yml zig""".split()
 )
