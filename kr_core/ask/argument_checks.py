@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from kr_core.errors import ConfigError
 from kr_core.model.questions import AgentHandle, Answer, EscalationRequest, HumanResponse, Question
 from kr_core.model.routing import RoutingRule
 from kr_core.model.tasks import ExecutionTask
 
-__all__ = ["check_arguments"]
+__all__ = ["check_arguments", "checked"]
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 _KINDS: dict[str, type] = {
     "str": str, "Question": Question, "Answer": Answer, "EscalationRequest": EscalationRequest, "HumanResponse": HumanResponse,
@@ -38,6 +42,19 @@ def check_arguments(method: Callable[..., Any], service: object, args: Any, kwar
             where = f"{method.__name__}({name})"
             for value, kind in _values(given[name], annotation, where):
                 _check(value, kind, where)
+
+
+def checked(
+    method: Callable[Concatenate[Any, _Parameters], _Result],
+) -> Callable[Concatenate[Any, _Parameters], _Result]:
+    """A method that refuses arguments of another kind than its annotations say, as `check_arguments` does."""
+
+    @wraps(method)
+    def called(self: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        check_arguments(method, self, args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return called
 
 
 def _values(value: object, annotation: str, where: str) -> Iterator[tuple[object, str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, T
 
 from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
 from kr_core.aio import release_threads, shielded
-from kr_core.ask.argument_checks import check_arguments
+from kr_core.ask.argument_checks import check_arguments, checked
 from kr_core.ask.chat import CaseChat
 from kr_core.ask.jobs import QuestionJobs
 from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
@@ -180,10 +180,16 @@ class BaseRouterService:
         self._check_open()
         return self._parts.updater.cases
 
+    @checked
     def shown(self, request: EscalationRequest) -> CaseView:
-        """The text of an escalation as people read it."""
+        """The text of an escalation as people read it.
+
+        Raises:
+            ConfigError: the argument is not an escalation.
+        """
         return self._parts.updater.shown(request)
 
+    @checked
     def result_of(self, escalation_id: str) -> AskResult:
         """The current result of an escalation.
 

@@ -170,7 +170,11 @@ class Pipeline:
 
         Args:
             question: in English, naming the library.
-            options: framework, version, topic, tags, story_key, session_id, max_calls, timeout_seconds, refresh.
+            options: framework, version, topic, tags, names, context, story_key, session_id, max_calls, timeout_seconds,
+                max_tokens, refresh.
+
+        Raises:
+            TypeError: an option is unknown.
         """
         return self._questions.request(question, options)
 
@@ -232,9 +236,11 @@ class Pipeline:
         that finds no answer leaves no record: the research that follows looks again when its turn comes.
 
         Raises:
+            ConfigError: the argument is not a request.
             StorageError: the journal cannot be written.
             PluginError: the store or the journal cannot be built.
         """
+        _check_request(request, "recall")
         if not self.config.settings.knowledge_research.enabled or request.refresh:
             return None
         if (known := self._warm.answer(request)) is not None:
@@ -248,7 +254,12 @@ class Pipeline:
         return answer
 
     def peek(self, request: ResearchRequest) -> CompletedResearch | None:
-        """What a repeated request would find, without counting as a use; None if it would not be a hit."""
+        """What a repeated request would find, without counting as a use; None if it would not be a hit.
+
+        Raises:
+            ConfigError: the argument is not a request.
+        """
+        _check_request(request, "peek")
         return ResearchRun(request, self._components).peek()
 
     def _begin(self, asked: Asked, options: Mapping[str, Any]) -> CompletedResearch | ResearchRun:
@@ -359,6 +370,21 @@ def _in_vain(begun: CompletedResearch | ResearchRun) -> None:
 
     if isinstance(begun, ResearchRun):
         begun.end(CancelledError())
+
+
+def _check_request(request: object, method: str) -> None:
+    """Refuse what is not a request.
+
+    Raises:
+        ConfigError: it is something else, or a request whose faults the error names.
+    """
+    if isinstance(request, ResearchRequest):
+        return
+    where = f"Pipeline.{method}(request)"
+    if isinstance(request, requests.InvalidRequest):
+        raise ConfigError("; ".join(fault.message for fault in request.faults), where=where)
+    hint = "make a request first: `Pipeline.request(question)`"
+    raise ConfigError(f"is {request!r:.60}, not a `ResearchRequest`", where=where, hint=hint)
 
 
 def _refuse_inside_loop() -> None:

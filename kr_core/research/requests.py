@@ -160,6 +160,10 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     Raises:
         TypeError: an option is unknown.
     """
+    if unknown := [name for name in options if name not in QuestionOptions._fields]:
+        raise TypeError(
+            f"unknown options: {', '.join(unknown)}; there are {', '.join(QuestionOptions._fields)}"
+        )
     given = QuestionOptions(**options)
     story = "0-0" if given.story_key is None else _text(given.story_key)
     session = new_id() if given.session_id is None else _text(given.session_id)
@@ -414,7 +418,9 @@ def _is_text(value: str) -> bool:
 
 
 def _question_faults(value: Any, field: str) -> list[Fault]:
-    if not isinstance(value, str) or not value.strip():
+    if value is not None and not isinstance(value, str):
+        return [_fault(field, f"must be a text, not {value!r:.60}")]
+    if not value or not value.strip():
         return [_fault(field, "must not be empty")]
     if len(value) > MAX_QUESTION_LENGTH:
         return [_fault(field, f"is {len(value)} characters long; at most {MAX_QUESTION_LENGTH} are read")]

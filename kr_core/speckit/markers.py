@@ -234,10 +234,10 @@ def _in_sentences(
         dotted = said
         for other in reversed(marks):
             dotted = dotted[: other[0]] + ("..." if other[0] == begin else "(open)") + dotted[other[1] :]
-        text = plain(_BARE.sub("(open)", dotted.strip().lstrip("-*+ ")))
+        text = _MARK.sub(r"(open: \1)", dotted.strip().lstrip("-*+ "))
         yield SpecQuestion(
             line.number,
-            f"What should replace the dots in: {text}",
+            f"What should replace the dots in: {plain(_BARE.sub('(open)', text))}",
             topic_of(line),
             context,
             place=MarkerPlace(index, start + begin, index, start + end),

@@ -20,7 +20,7 @@ __all__ = ["LONGEST", "replied", "with_answers"]
 
 LONGEST = 1000
 """Characters of an answer in a bullet."""
-_MARK = re.compile(r"\[NEEDS CLARIFICATION", re.IGNORECASE)
+_MARK = re.compile(r"\[(NEEDS CLARIFICATION[^\[\]]*+)(?P<closed>\])?", re.IGNORECASE)
 _MARKED = re.compile(r"\bNEEDS CLARIFICATION\b", re.IGNORECASE)
 _ITEM = re.compile(r"\s*+(?:(?:[-*+>]|\d{1,9}[.)])\s++)*+")
 """What begins a line, and is followed by what may be a block of its own."""
@@ -138,7 +138,7 @@ def _bullet(question: str, answer: str) -> str:
 def _one_line(text: str) -> str:
     """A text as part of a bullet: it ends no bullet, hides nothing after it, and marks nothing."""
     line = " ".join(printable(text).split()).replace("→", "->").replace("<!--", "&lt;!--")
-    line = _MARK.sub("(NEEDS CLARIFICATION", line)
+    line = _MARK.sub(lambda mark: f"({mark[1]})" if mark["closed"] else f"({mark[1]}", line)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 12]} [shortened]"
 
 

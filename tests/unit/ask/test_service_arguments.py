@@ -31,6 +31,8 @@ def service(tmp_path):
         ("configure_routing", [None], "configure_routing(rules)"),
         ("get_qa_log", [None], "get_qa_log(feature_id)"),
         ("generate_retro", [7], "generate_retro(feature_id)"),
+        ("result_of", [7], "result_of(escalation_id)"),
+        ("shown", ["E1"], "shown(request)"),
     ],
 )
 def test_a_wrong_argument_gets_the_documented_error(service, method, arguments, where):

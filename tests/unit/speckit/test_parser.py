@@ -220,7 +220,7 @@ def test_all_eight_open_fields_of_the_plan_template_are_asked():
             "- **FR-1**: via [NEEDS CLARIFICATION: which?] until [NEEDS CLARIFICATION]",
             [
                 "which?",
-                "What should replace the dots in: FR-1: via [NEEDS CLARIFICATION: which?] until ...",
+                "What should replace the dots in: FR-1: via (open: which?) until ...",
             ],
         ),
         (

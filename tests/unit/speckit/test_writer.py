@@ -142,6 +142,24 @@ def test_a_line_of_which_a_marker_waits_is_left_until_it_has_its_answer():
     assert with_answers(new, [(second, "a year")], DAY).startswith("- last a day and kept a year\n")
 
 
+@pytest.mark.req("Q15")
+def test_a_question_that_quotes_another_marker_of_its_line_is_asked_once():
+    """Its bullet reads as the question does, with no bracket left open, and answers it in the next run."""
+    text = "- kept [NEEDS CLARIFICATION] for [NEEDS CLARIFICATION: how long?] days\n"
+    first, second = (one.text for one in questions_in(text))
+    assert first == "What should replace the dots in: kept ... for (open: how long?) days"
+    new = with_answers(text, [(first, "in Redis")], DAY)
+    assert f"- Q: {first} → A: in Redis\n" in new
+    assert [one.text for one in questions_in(new)] == [second]
+
+
+@pytest.mark.req("Q15")
+def test_a_quoted_marker_is_in_round_brackets():
+    """An answer may talk about a marker: it marks nothing, and its brackets fit."""
+    new = with_answers("[NEEDS CLARIFICATION: b?]\n", [("b?", "as in [NEEDS CLARIFICATION: c?] above")], DAY)
+    assert "→ A: as in (NEEDS CLARIFICATION: c?) above\n" in new
+
+
 @pytest.mark.req("Q15", "H8")
 @pytest.mark.parametrize(
     "answer",
