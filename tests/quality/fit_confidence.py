@@ -65,6 +65,7 @@ def main() -> None:
                 *load("tuning"),
                 *load("choosing"),
                 *load("tuning", "everyday"),
+                *load("tuning", "parameters"),
                 *everyday("dev.yaml"),
             ],
             "everyday_other": [*load("tuning", "everyday_other"), *everyday("tuning.yaml")],

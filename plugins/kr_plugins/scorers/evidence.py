@@ -23,7 +23,9 @@ from kr_core.toolkit import (
     content_words,
     gap,
     parse_question,
+    says_parameter,
     stem,
+    telling_stems,
     words,
 )
 
@@ -64,12 +66,6 @@ _ASKS_FOR_CODE = re.compile(
 )
 _TAKER = re.compile(r"\bdefaults?\b.{1,80}\b(?:in|of|for) (?:the )?[`'\"]?([a-z_]\w*)\b(?!\.)")
 _TOPICAL = frozenset({"how_to", "meaning", "yes_no", "default", "options"})
-_OF_KIND = frozenset(
-    stem(word)
-    for word in """default value option difference mean meaning example happen argument parameter function method class module set use
-    purpose change work give pass new call write code way""".split()
-)
-"""Words that say what kind of answer is asked for, or what any how-to says."""
 _ASKED_VALUE = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
 _QUOTED = re.compile(r"""['"`][\w.+-]{1,40}['"`]""")
 _DEFAULT_MARK = re.compile(r"@?\bdefault\s+(?:`[^`]*`|\S+)")
@@ -150,6 +146,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "said all": said**3,
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
+        "worded parameter": _is_worded(query, question, first),
         "deprecated": first.deprecated is not None,
         "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
         "message": first.what == "message" and first.pinned,
@@ -196,6 +193,12 @@ def _is_documented(passage: Passage) -> bool:
     return len(passage.lead.split()) >= 3 or not passage.symbol
 
 
+def _is_worded(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
+    """Whether a how-to says the parameter and what takes it in everyday words."""
+    takers = [name for name in (first.symbol, *first.also, *first.aliases) if name]
+    return bool(first.parameter) and says_parameter(asked, query.framework, first.parameter or "", takers)
+
+
 def _said(query: ResearchQuery, draft: Draft) -> float:
     """The share of the question's telling words, the library's name aside, that the answer says."""
     asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
@@ -221,8 +224,8 @@ def _limit(
     shown = [passage for _source, finding in findings for passage in finding.passages]
     if shown:
         asked = parse_question(query.question)
-        told += _of_first(shown[0], asked.kind)
-        told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft)]
+        told += _of_first(shown[0], asked.kind, worded=_is_worded(query, asked, shown[0]))
+        told += [(MEDIUM - 1, reason) for reason in _not_said(query, asked, shown, draft)]
         told += _of_other(query, asked, shown)
         told += _lacks(query, asked, shown[0], draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
@@ -257,7 +260,7 @@ def _of_names(findings: Sequence[tuple[str, Finding]], draft: Draft) -> Iterator
         yield MEDIUM - 1, f"nothing was found named {', '.join(draft.not_found)}"
 
 
-def _of_first(first: Passage, kind: str) -> Iterator[tuple[int, str]]:
+def _of_first(first: Passage, kind: str, *, worded: bool) -> Iterator[tuple[int, str]]:
     """What the first passage is."""
     if first.parameter and not first.lead and kind not in {"default", "options"}:
         yield MEDIUM - 1, f"the documentation does not say what {first.parameter} means"
@@ -265,13 +268,15 @@ def _of_first(first: Passage, kind: str) -> Iterator[tuple[int, str]]:
         yield MEDIUM - 1, f"the documentation does not say what {first.symbol} is for"
     if first.what == "message":
         yield HIGH - 1, "the source says when it is raised, and may not say how to mend it"
-    if kind == "how_to" and first.parameter and not first.pinned:
+    if kind == "how_to" and first.parameter and not first.pinned and not worded:
         yield HIGH - 1, f"the question does not name {first.parameter}"
     if not first.pinned and first.coverage < _LITTLE:
         yield MEDIUM - 1, ""
 
 
-def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> Iterator[str]:
+def _not_said(
+    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft
+) -> Iterator[str]:
     """What the question turns on and no sentence of the answer says."""
     told = [claim.text.casefold() for claim in draft.summary]
     if not told:
@@ -294,7 +299,7 @@ def _not_said(asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft) -> 
         yield "no source read here raises this error"
     if asked.kind == "yes_no" and not draft.direct and not any(one.pinned for one in shown):
         yield "no sentence decides"
-    asks = _DOES_BY_DEFAULT if first.pinned else _BY_DEFAULT
+    asks = _DOES_BY_DEFAULT if first.pinned or _is_worded(query, asked, first) else _BY_DEFAULT
     if first.parameter and first.default == "None" and first.default_means is None:
         says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
         if asks.search(asked.asking) and not says_it:
@@ -333,7 +338,7 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    is_topical = asked.kind in _TOPICAL and first.what != "message"
+    is_topical = asked.kind in _TOPICAL and first.what != "message" and not _is_worded(query, asked, first)
     if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
 
@@ -343,7 +348,7 @@ def _says_all(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft
     if "default" in asked.kinds and draft.direct:
         return True
     said = _stems_of(" ".join([_told_of(first, draft), _direct_of(draft)]))
-    return _telling(query, asked) <= _names_of(first) | said
+    return telling_stems(asked, query.framework) <= _names_of(first) | said
 
 
 def _of_other(
@@ -365,8 +370,8 @@ def _of_other(
 def _is_place(query: ResearchQuery, asked: ParsedQuestion, parameter: str) -> bool:
     """Whether a question names a parameter only as the place of what it asks for: "the default max retries in Config"."""
     found = re.search(rf"\bdefaults?\b(.{{1,80}}?)\bin (?:\w+ )?{re.escape(parameter)}\b", asked.asking)
-    library = {stem(word) for word in words(query.framework)}
-    subject = {stem(word) for word in content_words(found[1])} - library - _OF_KIND if found else set()
+    subject = {stem(word) for word in content_words(found[1])} if found else set()
+    subject &= telling_stems(asked, query.framework)
     return bool(subject) and subject.isdisjoint(_stems_of(parameter))
 
 
@@ -395,15 +400,9 @@ def _of_other_class(asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int
 
 def _share_said(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> float:
     """The share of the question's telling words that the first passage's name, the quotes and the code say."""
-    telling = _telling(query, asked)
+    telling = telling_stems(asked, query.framework)
     told = " ".join([_told_of(first, draft), first.title, *(one.code for one in draft.summary_code)])
     return len(telling & _stems_of(told)) / (len(telling) or 1)
-
-
-def _telling(query: ResearchQuery, asked: ParsedQuestion) -> set[str]:
-    """The stems of a question's telling words, without the library's name and those that any question of its kind has."""
-    library = {stem(word) for word in words(query.framework)}
-    return {stem(word) for word in content_words(asked.asking)} - library - _OF_KIND
 
 
 def _stems_of(text: str) -> set[str]:
@@ -422,7 +421,7 @@ def _direct_of(draft: Draft) -> str:
 
 def _tells_value(query: ResearchQuery, asked: ParsedQuestion, first: Passage, told: str) -> bool:
     """Whether a sentence about what is asked for says a value, and not one about something else of the same callable."""
-    subject = _telling(query, asked) - _names_of(first.model_copy(update={"parameter": None}))
+    subject = telling_stems(asked, query.framework) - _names_of(first.model_copy(update={"parameter": None}))
     told_apart = _SENTENCE_END.split(told)
     return any(_TELLS_VALUE.search(one) and (not subject or subject & _stems_of(one)) for one in told_apart)
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.plugin import UnresolvedName
-from kr_core.toolkit import content_words, described_parameters, look_up, stem, words
+from kr_core.toolkit import content_words, described_parameters, look_up, says_parameter, stem, words
 from kr_plugins.sources.installed_docs.cited_passages import passage_at_site, passage_of, passage_or_site
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def about_parameters(
     )
     answered = _callable_first(parsed, _with_setting(index, parsed, answered, origin))
     answered = _telling_parameter_first(index, parsed, answered, terms, origin)
+    answered = _worded_parameter_first(index, parsed, answered, names, origin)
     answered = _asked_together(index, parsed, answered, origin)
     answered = _with_declaration(index, parsed, answered, origin)
     return _pointed_at(index, parsed, answered, names, origin)
@@ -192,6 +193,32 @@ def _telling_parameter_first(
     better = {"coverage": first.coverage, "covered": first.covered}
     rest = [one for one in answered.passages if one.title != meant.title]
     return answered._replace(passages=(meant.model_copy(update=better), *rest))
+
+
+def _worded_parameter_first(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, names: Sequence[str], origin: Origin
+) -> IndexAnswer:
+    """The answer with a documented parameter first, where a how-to says it and one of the first callables in everyday words: "the axis of a mean"."""
+    first = next(iter(answered.passages), None)
+    if parsed.kind != "how_to" or first is None or any(one.pinned for one in answered.passages):
+        return answered
+    said = {stem(word) for word in words(parsed.asking)}
+    if first.parameter and {stem(word) for word in words(first.parameter)} <= said:
+        return answered
+    library = " ".join(names)
+    takers = dict.fromkeys(one.symbol for one in answered.passages[:_MOST_SHOWN] if one.symbol)
+    for symbol in takers:
+        for name in _optional(index, symbol)[:_MOST_TAKEN]:
+            meant = (
+                _parameter(index, symbol, name, origin)
+                if says_parameter(parsed, library, name, [symbol])
+                else None
+            )
+            if meant is not None and meant.lead and not meant.deprecated:
+                better = {"coverage": first.coverage, "covered": first.covered}
+                rest = [one for one in answered.passages if one.title != meant.title]
+                return answered._replace(passages=(meant.model_copy(update=better), *rest))
+    return answered
 
 
 def _said_by_name(parameter: str, terms: Sequence[Term], said: Collection[str]) -> float:

@@ -280,6 +280,30 @@ def test_a_parameter_that_only_the_question_and_its_name_say_comes_before_its_ca
     assert text.index("The tide at which it opens.") < text.index("Open a harbour for ships.")
 
 
+@pytest.mark.req("A1", "A8")
+def test_a_parameter_that_a_how_to_says_with_its_callable_is_the_answer(install, ask_about):
+    """The axis of a mean is a parameter, also where the documentation of its callable speaks of it."""
+    source = '''\
+        """Piles."""
+
+        def mean(piles, axis=None, keep=False):
+            """Compute the mean along the given axis of some piles.
+
+            Args:
+                axis: The direction in which crates are counted.
+                keep: Whether the piles stay.
+            """
+
+        def median(piles):
+            """Compute the median of some piles."""
+        '''
+    install("pile", {"pile/__init__.py": source})
+    text, level = ask_about("pile", "How do I set the axis of a mean in pile?")
+    assert "The direction in which crates are counted." in text.partition("Compute the mean")[0]
+    assert level != "low"
+    assert ask_about("pile", "How do I set the colour of a mean in pile?")[1] == "low"
+
+
 @pytest.mark.req("A2", "A8")
 def test_a_default_that_only_marks_that_nothing_was_given_is_no_value(ask):
     text, level = ask("What is the default grace of crate.moor?")

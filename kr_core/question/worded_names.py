@@ -1,0 +1,63 @@
+"""Names that a question says in everyday words: "set the indent of a yaml dump" is about `yaml.dump(indent=...)`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kr_core.text import content_words, split_identifier, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kr_core.question.parsed_question import ParsedQuestion
+
+__all__ = ["says_parameter", "telling_stems"]
+
+_OF_KIND = frozenset(
+    stem(word)
+    for word in """default value option difference mean meaning example happen argument parameter function method class module set use
+    purpose change work give pass new call write code way""".split()
+)
+"""Words that say what kind of answer is asked for, or what any how-to says."""
+_MOST_LEFT = 0.5
+"""The share of the telling words that may be about something else."""
+_JOINED = 2_000
+"""Characters of a question in which two words may be one name: `skiprows` for "skip rows"."""
+
+
+def telling_stems(parsed: ParsedQuestion, library: str) -> set[str]:
+    """The stems of a question's telling words, without the library's name and those that any question of its kind has."""
+    return (
+        {stem(word) for word in content_words(parsed.asking)}
+        - {stem(word) for word in words(library)}
+        - _OF_KIND
+    )
+
+
+def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers: Iterable[str]) -> bool:
+    """Whether a how-to says a parameter and a callable that takes it, each in full, and for the most part nothing else.
+
+    Args:
+        parsed: the question.
+        library: its name, which says nothing of the callable.
+        parameter: its name.
+        takers: the names of the callable, and of others that take the same parameter.
+    """
+    if parsed.kind != "how_to":
+        return False
+    said = {stem(word) for word in words(parsed.asking)} | _joined(parsed.asking)
+    named = _parts(parameter)
+    taking = [parts for name in takers if (parts := _parts(name.rpartition(".")[2])) <= said]
+    if not taking or not named <= said:
+        return False
+    telling = telling_stems(parsed, library)
+    return len(telling.difference(named, *taking)) <= _MOST_LEFT * len(telling)
+
+
+def _joined(asking: str) -> set[str]:
+    return {stem(f"{one}{other}") for one, other in pairwise(words(asking[:_JOINED]))}
+
+
+def _parts(name: str) -> set[str]:
+    return {stem(part) for part in split_identifier(name)}
