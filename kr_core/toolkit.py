@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kr_core.project.project import is_python as is_python
     from kr_core.project.versions import gap as gap
     from kr_core.question.parsed_question import ParsedQuestion as ParsedQuestion
+    from kr_core.question.parsed_question import given_values as given_values
     from kr_core.question.parsed_question import parse_question as parse_question
     from kr_core.question.spelled_names import Identifier as Identifier
     from kr_core.question.versions import is_same_version as is_same_version

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.sentences import documentation, prose
-from kr_core.question.parsed_question import parse_question
+from kr_core.question.parsed_question import given_values, parse_question
 from kr_core.text import content_words, is_weak, stem, stems, words
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ _TURNS = re.compile(
 )
 
 
-_GIVEN = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
-"""The value that a question gives a parameter."""
-
-
 class AskedWords:
     """A question's kinds, words and names, the words weighted by how rare they are in the passages.
 
@@ -65,7 +61,7 @@ class AskedWords:
         said = words(question[:_QUESTION_JOINED])
         self._joined = frozenset(f"{one}{other}" for one, other in pairwise(said))
         self.parsed = parse_question(question)
-        self._given = frozenset(_GIVEN.findall(question))
+        self._given = frozenset(given_values(question))
         self.stems = stems(self.parsed.asking)
         self.telling = frozenset(
             stem(word) for word in content_words(self.parsed.asking) if not is_weak(word)

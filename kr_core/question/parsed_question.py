@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from kr_core.question.analysis import parts_of
@@ -18,10 +19,12 @@ __all__ = [
     "Place",
     "QuestionKind",
     "Role",
+    "given_values",
     "parse_question",
 ]
 
 _LONGEST = 1_000_000
+_GIVEN = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
 
 
 class ParsedQuestion(NamedTuple):
@@ -47,6 +50,11 @@ class ParsedQuestion(NamedTuple):
     def parts(self) -> tuple[str, ...]:
         """The parts that each ask for something; none where the question asks for one thing."""
         return tuple(parts_of(self.asking))
+
+
+def given_values(text: str) -> list[str]:
+    """The values that a text gives parameters (`mode="wrap"`), without their quotes, in order."""
+    return _GIVEN.findall(text)
 
 
 def parse_question(text: str) -> ParsedQuestion:

@@ -22,6 +22,7 @@ from kr_core.toolkit import (
     answered,
     content_words,
     gap,
+    given_values,
     parse_question,
     says_parameter,
     stem,
@@ -66,7 +67,6 @@ _ASKS_FOR_CODE = re.compile(
 )
 _TAKER = re.compile(r"\bdefaults?\b.{1,80}\b(?:in|of|for) (?:the )?[`'\"]?([a-z_]\w*)\b(?!\.)")
 _TOPICAL = frozenset({"how_to", "meaning", "yes_no", "default", "options"})
-_ASKED_VALUE = re.compile(r"""[=:]\s?["']([\w.+-]{1,40})["']""")
 _QUOTED = re.compile(r"""['"`][\w.+-]{1,40}['"`]""")
 _DEFAULT_MARK = re.compile(r"@?\bdefault\s+(?:`[^`]*`|\S+)")
 """A default that is given and not explained."""
@@ -464,10 +464,9 @@ def _words_of(text: str) -> set[str]:
 
 def _value_not_explained(asked: ParsedQuestion, draft: Draft) -> str:
     """The value whose meaning is asked for (`mode="wrap"`), if the answer only lists it; else nothing."""
-    found = _ASKED_VALUE.search(asked.asking)
-    if found is None:
+    value = next(iter(given_values(asked.asking)), None)
+    if value is None:
         return ""
-    value = found[1]
     quoted = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
     told = [
         one

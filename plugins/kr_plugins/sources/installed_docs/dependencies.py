@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import import_names, read_text
@@ -13,11 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.toolkit import Distribution, LocalProject
+    from kr_plugins.sources.installed_docs.metadata import Metadata
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module
 
-_REQUIRES = re.compile(r"^Requires-Dist:[ \t]*+([A-Za-z0-9][\w.-]{0,200})([^\n]*)$", re.MULTILINE)
-_MAX_METADATA = 20_000_000
-_MAX_REQUIREMENTS = 60
+_MAX_RECORD = 20_000_000
 _MAX_MODULES = 60
 """At most this many modules of dependencies are read for the re-exports of a package."""
 _MAX_SOURCES = 250
@@ -27,20 +25,13 @@ _NEVER_ASKED = frozenset({"typing-extensions", "certifi", "tzdata", "colorama"})
 """Dependencies that hand nothing on that is asked about."""
 
 
-def installed_requirements(distribution: Distribution, project: LocalProject) -> list[Distribution]:
+def installed_requirements(
+    distribution: Distribution, metadata: Metadata | None, project: LocalProject
+) -> list[Distribution]:
     """The distributions that a distribution requires without an extra, as they are installed in the same environment."""
-    try:
-        text = read_text(
-            distribution.metadata_folder / "METADATA",
-            limit=_MAX_METADATA,
-            within=distribution.environment.bounds,
-            errors="replace",
-        )
-    except OSError:
-        return []
     found: dict[str, Distribution] = {}
-    for name, rest in _REQUIRES.findall(text.partition("\n\n")[0])[:_MAX_REQUIREMENTS]:
-        one = None if re.search(r"\bextra\s*==", rest) else project.distribution(name, own=False)
+    for name in metadata.required() if metadata is not None else ():
+        one = project.distribution(name, own=False)
         same = one is not None and one.environment.prefix == distribution.environment.prefix
         if one is not None and same and one.name not in {distribution.name, *_NEVER_ASKED}:
             found.setdefault(one.name, one)
@@ -52,7 +43,7 @@ def is_small(distribution: Distribution) -> bool:
     try:
         record = read_text(
             distribution.metadata_folder / "RECORD",
-            limit=_MAX_METADATA,
+            limit=_MAX_RECORD,
             within=distribution.environment.bounds,
             errors="replace",
         )

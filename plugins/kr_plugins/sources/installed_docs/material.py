@@ -26,18 +26,19 @@ from kr_core.toolkit import (
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.cited_passages import Origin
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
+from kr_plugins.sources.installed_docs.metadata import read_metadata
 from kr_plugins.sources.installed_docs.node.dependencies import DependencyReadmes
 from kr_plugins.sources.installed_docs.node.material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_distribution, in_folders
 from kr_plugins.sources.installed_docs.python import builtins
-from kr_plugins.sources.installed_docs.requirements_answer import requirements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
+    from kr_plugins.sources.installed_docs.metadata import Metadata
     from kr_plugins.sources.installed_docs.package_index import Readable
 
 _EVERYDAY_MODULES = frozenset(
@@ -106,7 +107,9 @@ def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) ->
         return _node_package(framework, package, known[1] if known else "node_modules")
     distribution = project.distribution(framework)
     if distribution is not None:
-        found = _distribution(framework, distribution, installed_requirements(distribution, project))
+        metadata = read_metadata(distribution)
+        required = installed_requirements(distribution, metadata, project)
+        found = _distribution(framework, distribution, metadata, required)
         return _with_pages(framework, found, project, distribution, folders)
     if fold_name(framework) == fold_name(own_name(project.root)):
         own = _own_documentation(project)
@@ -203,7 +206,10 @@ def own_name(root: Path) -> str:
 
 
 def _distribution(
-    framework: str, distribution: Distribution, dependencies: Sequence[Distribution] = ()
+    framework: str,
+    distribution: Distribution,
+    metadata: Metadata | None,
+    dependencies: Sequence[Distribution] = (),
 ) -> LocatedMaterial:
     site, within = distribution.site, distribution.environment.bounds
     tops = import_names(distribution)
@@ -223,21 +229,20 @@ def _distribution(
                 f"{distribution.name}: compiled modules without stubs, only the README could be read"
             )
         roots = []
-    folder = distribution.metadata_folder
-    readme = package_index.metadata_readme(folder, site, within)
-    cited = f"{folder.name}/" if folder.parent == site else ""
+    readme = metadata.readme() if metadata is not None else None
     base = roots[0][0].parent if roots else site
     texts = [readme] if readme else []
     material = Material(
         distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
         _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,
-        dependencies=dependencies, requirements=requirements_of(folder, cited, within),
+        dependencies=dependencies, requirements=metadata.requirements() if metadata is not None else None,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
 
     def further() -> list[LocatedMaterial]:
-        return [_distribution(one.name, one) for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
+        small = [one for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
+        return [_distribution(one.name, one, read_metadata(one)) for one in small]
 
     where = distribution.environment.label
     return LocatedMaterial(material, names, origin, where, dependencies=further)

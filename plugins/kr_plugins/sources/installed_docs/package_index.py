@@ -51,7 +51,6 @@ _BEFORE = {"py": (), "pyi": ("py",), "pyx": ("py", "pyi")}
 """The suffixes of sources, each with those of the files that are read instead where they are there."""
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
 _MAX_TEXT_BYTES = 400_000
-_MAX_METADATA_BYTES = 20_000_000
 _MAX_FILES = 100_000
 """KR looks at this many files of a package; the largest known ones have a tenth."""
 _EXTENSIONS = (".so", ".pyd")
@@ -370,20 +369,3 @@ def text_file(path: Path, base: Path, title: str, within: Sequence[Path] | None 
         return TextFile(title, path.relative_to(base).as_posix(), text)
     except (OSError, UnicodeDecodeError, ValueError):
         return None
-
-
-def metadata_readme(folder: Path, site: Path, within: Sequence[Path] | None = None) -> TextFile | None:
-    """The long description in a distribution's METADATA (or PKG-INFO), with its place in that file."""
-    for name in ("METADATA", "PKG-INFO"):
-        file = folder / name
-        try:
-            text = read_text(file, limit=_MAX_METADATA_BYTES, within=within, errors="replace")
-        except OSError:
-            continue
-        head, blank, body = text.partition("\n\n")
-        if not blank:
-            return None
-        return TextFile(
-            "README", f"{folder.name}/{name}" if folder.parent == site else name, body, head.count("\n") + 3
-        )
-    return None

@@ -8,6 +8,7 @@ from kr_core.model import Outcome, ResearchQuery
 from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements
 from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.metadata import read_metadata
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("A7")
@@ -134,7 +135,8 @@ def test_what_a_dependency_does_not_hand_on_is_not_its_users_own(installed, proj
 def test_only_what_is_required_without_an_extra_is_a_dependency(installed, project):
     """Extras and what is not installed are left out."""
     distribution = project().distribution("toolbox")
-    assert [one.name for one in installed_requirements(distribution, project())] == ["crate"]
+    required = installed_requirements(distribution, read_metadata(distribution), project())
+    assert [one.name for one in required] == ["crate"]
 
 
 def test_another_version_of_a_dependency_makes_another_index(installed, install, project):
