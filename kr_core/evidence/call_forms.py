@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.evidence.direct_answer import behind
+from kr_core.evidence.sentences import behind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.evidence.answer_sentence import DirectAnswer, Quote
+from kr_core.evidence.citations import plain
 from kr_core.evidence.sentences import documentation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
 
 _HEADED = re.compile(r"[ \t]*+(?:Raises|Exceptions)[ \t]*+:?[ \t]*+$")
@@ -18,6 +21,13 @@ _FIELD = re.compile(r"[ \t]*+:(?:raises?|except|exception)[ \t]++([\w.]{1,80})[ 
 _NAMED = re.compile(r"[`~!]*([A-Za-z_][\w.]{2,80})`*(?:[ \t]*+(?::|--)[ \t]++(\S[^\n]*+)|:?[ \t]*+)$")
 _LINES = 400
 _MOST = 12
+_FAILS = re.compile(
+    r"\b(?:missing|(?:not|n't) (?:exist|found|there|present|in|match)\w*|invalid|wrong|bad|fails?|absent|unknown|empty|negative|too \w+|no|raises?|throws?)\b",
+    re.IGNORECASE,
+)
+_SAYS_CASE = 0.15
+"""The share of the question beyond the callable's name that the case says in which it raises."""
+_MOST_RAISED = 3
 
 
 class Raised(NamedTuple):
@@ -73,3 +83,21 @@ def _with_rest(begun: str, following: list[str], depth: int) -> str:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def raised_answer(asked: AskedWords, first: Passage) -> DirectAnswer | None:
+    """What the documentation says that a callable raises in the case that is asked about; all of it where none is named."""
+    found = raised_by(first)
+    beyond = asked.share(first.symbol or "")
+    is_case = re.search(r"\b(?:if|when)\b", asked.parsed.asking, re.IGNORECASE)
+    shares = [asked.share(f"{one.when} {one.error} {first.symbol}") - beyond for one in found]
+    most = max(shares, default=0.0)
+    if is_case and (most >= _SAYS_CASE or not _FAILS.search(asked.parsed.asking)):
+        found = [one for one, share in zip(found, shares, strict=True) if share >= max(_SAYS_CASE, most)]
+    if not found or first.parameter or not first.symbol:
+        return None
+    told = [f"`{one.error}`: {plain(one.when)}" for one in found[:_MOST_RAISED]]
+    text = f"`{first.symbol}` raises {' '.join(told)}"
+    quotes = tuple(Quote(first, each) for one in found[:_MOST_RAISED] for each in (one.error, one.when))
+    slots = tuple(each for one in found[:_MOST_RAISED] for each in one)
+    return DirectAnswer(text, quotes, (first.symbol, *slots), slots[1::2])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from kr_core.evidence.citations import folded, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kr_core.model import Passage
 
 _SENTENCE_END = re.compile(
@@ -37,6 +39,7 @@ _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|mod
 _EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?::|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
+_OR_NONE = re.compile(r"(?<!\s)\s*+\|\s*+None$")
 
 
 def sentences(text: str) -> list[str]:
@@ -185,3 +188,23 @@ def value_of(constant: Passage) -> str:
 def assignment_of(constant: Passage) -> str:
     """The statement that assigns a constant, without its documentation."""
     return constant.signature or constant.text
+
+
+def bare_name(name: str) -> str:
+    """The name in an annotation or a default, without quotes and `| None`."""
+    return _OR_NONE.sub("", name.strip("'\" "))
+
+
+def behind(known: Sequence[Passage], name: str) -> Passage | None:
+    """The constant or alias behind a bare name in a signature."""
+    bare = bare_name(name).rpartition(".")[2]
+    return next(
+        (
+            one
+            for one in known
+            if one.what == "constant"
+            and one.kind in {"constant", "type"}
+            and (one.symbol or "").rpartition(".")[2] == bare
+        ),
+        None,
+    )

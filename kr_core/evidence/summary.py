@@ -14,12 +14,14 @@ from kr_core.evidence.call_forms import call_form
 from kr_core.evidence.citations import Citer, folded, holds, plain, slot_stands
 from kr_core.evidence.code_examples import shortest_example, with_results
 from kr_core.evidence.coverage import COVERED
-from kr_core.evidence.direct_answer import bare_name, behind, direct_answer, last_run, subjects
+from kr_core.evidence.default_answer import last_run
+from kr_core.evidence.difference_answer import subjects
+from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of, marks_nothing
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
-from kr_core.evidence.sentences import assignment_of, documentation, prose, value_of
+from kr_core.evidence.sentences import assignment_of, bare_name, behind, documentation, prose, value_of
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.question.analysis import subject_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.coverage import ABOUT, PARTLY, answered
-from kr_core.evidence.direct_answer import not_found
+from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
