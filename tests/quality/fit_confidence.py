@@ -25,7 +25,8 @@ from quality.measure_sets import SETS, Outcome, load, measure, project_of
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
 from kr_core.toolkit import yaml_text
-from kr_plugins.scorers.evidence import HIGH, MEDIUM, WEIGHTS, as_score
+from kr_plugins.scorers.evidence import WEIGHTS, as_score
+from kr_plugins.scorers.evidence.limits import HIGH, MEDIUM
 
 _FOLDS = 5
 _RIDGE = 2.0

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from quality.measure import ENVIRONMENT, answered_by, names
 
 from kr_core.toolkit import LocalProject, yaml_text
-from kr_plugins.scorers.evidence import features
+from kr_plugins.scorers.evidence.answer_features import features
 from kr_plugins.sources.installed_docs import InstalledDocs
 
 if TYPE_CHECKING:

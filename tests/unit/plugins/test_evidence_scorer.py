@@ -17,7 +17,8 @@ from kr_core.model import (
     ResearchQuery,
     UnresolvedName,
 )
-from kr_plugins.scorers.evidence import WEIGHTS, Evidence, features, kr_scorer
+from kr_plugins.scorers.evidence import WEIGHTS, Evidence, kr_scorer
+from kr_plugins.scorers.evidence.answer_features import features
 
 _RANK = {"low": 0, "medium": 1, "high": 2}
 CODE = (CodeExample(code="put()", citation=1),)

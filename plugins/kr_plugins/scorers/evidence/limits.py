@@ -1,51 +1,23 @@
-"""The scorer `evidence` says how likely it is that a reader who knows the library would act on the answer.
-
-The probability comes from a logistic model on a few features of the answer. `tests/quality/fit_confidence.py` fits it on the
-question sets of `tests/quality`, and `docs/quality.md` says how well it holds.
-"""
+"""The most that the score of an answer may be: what the model could not learn from its questions."""
 
 from __future__ import annotations
 
-import functools
-import itertools
-import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import kr_core
-from kr_core.plugin import Provider, Score
-from kr_core.toolkit import (
-    COVERED,
-    FULLY,
-    LogisticModel,
-    answered,
-    content_words,
-    gap,
-    given_values,
-    parse_question,
-    says_parameter,
-    stem,
-    telling_stems,
-    words,
-)
+from kr_core.toolkit import content_words, gap, given_values, parse_question, stem, telling_stems, words
+from kr_plugins.scorers.evidence.answer_features import is_worded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kr_core.plugin import Draft, Finding, Level, Passage, ResearchQuery
+    from kr_core.plugin import Draft, Finding, Passage, ResearchQuery
     from kr_core.toolkit import ParsedQuestion
 
 HIGH, MEDIUM = 80, 50
-WEIGHTS = Path(__file__).with_name("weights.json")
-_FITTED_ON = "pkg:"
-"""The addresses of packages, whose documentation the model was fitted on."""
-_LIKELY, _SURE = 0.62, 0.88
 _LITTLE = 0.3
 """A passage that the question does not name and that covers less of it is never `medium`."""
-_NO_LIMIT = 100
-_STATED = 90
-"""What metadata says is read, not found."""
+NO_LIMIT = 100
 _BY_DEFAULT = re.compile(r"\bdefaults?\b(?! values?\b)", re.IGNORECASE)
 _DOES_BY_DEFAULT = re.compile(r"\b(?:what|which|how)\b.{0,200}\bby default\b", re.IGNORECASE)
 _TOLD_NONE = re.compile(r"(?:the default of `\w+` in [^ ]+ is|default) `none`")
@@ -85,138 +57,9 @@ _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s")
 _CODE_SPAN = re.compile(r"`[^`]*+`|\[\d++\]")
-_MAX_WORDS = 40
-"""A longer question is a story with a question in it."""
 
 
-class Evidence:
-    """Scores by the fitted probability; what it could not learn from its questions are limits.
-
-    An answer for another minor version is never `high`. An answer for another major version, one to a question with a name
-    that the library does not have, and one that a single unofficial text gives are never `medium`.
-    """
-
-    def score(self, query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> Score:
-        """Score a draft; pure."""
-        if not draft.citations:
-            return Score(score=0, level="low", reasons=("no quote could be verified",))
-        known = features(query, findings, draft)
-        if draft.citations[0].url.startswith(_FITTED_ON):
-            value = as_score(_model().probability(known))
-        else:
-            value = _by_coverage(answered(findings).coverage, code=bool(draft.summary_code))
-        if _is_stated(findings):
-            value, limit, reasons = (
-                _STATED if draft.direct else MEDIUM - 1,
-                _NO_LIMIT,
-                ["the metadata of the package says so"],
-            )
-        else:
-            limit, reasons = _limit(query, findings, draft)
-        value = min(value, limit)
-        return Score(score=value, level=_level(value), reasons=(*_reasons(known, findings), *reasons))
-
-
-def _is_stated(findings: Sequence[tuple[str, Finding]]) -> bool:
-    """Whether the answer is a field of the package's metadata, which needs no judgement."""
-    shown = [passage for _source, finding in findings for passage in finding.passages]
-    return bool(shown) and shown[0].what == "requirements"
-
-
-def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> dict[str, float]:
-    """What the model knows of an answer; each value is between 0 and 1."""
-    shown = [passage for _source, finding in findings for passage in finding.passages]
-    if not shown:
-        return {}
-    found = answered(findings)
-    first = shown[0]
-    question, said = parse_question(query.question), _said(query, draft)
-    known: dict[str, float] = {
-        "coverage": found.coverage,
-        "squared coverage": found.coverage**2,
-        "pinned": first.pinned,
-        "npm": first.url.startswith("pkg:npm"),
-        "direct": draft.direct,
-        "example": bool(draft.summary_code),
-        "documented": _is_documented(first),
-        "missing words": min(1.0, len(found.missing) / 3),
-        "unresolved name": any(finding.unresolved for _source, finding in findings),
-        "lead": _lead(shown),
-        "said": said,
-        "said all": said**3,
-        "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
-        "parameter first": first.kind == "parameter" and not first.pinned,
-        "worded parameter": _is_worded(query, question, first),
-        "deprecated": first.deprecated is not None,
-        "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
-        "message": first.what == "message" and first.pinned,
-        "message advises": first.what == "message"
-        and first.pinned
-        and len(shown) > 1
-        and shown[1].lead != "",
-        "long question": min(1.0, len(query.question.split()) / _MAX_WORDS),
-        f"kind {question.kind}": 1.0,
-        f"passage {first.kind}": 1.0,
-        f"pinned {question.kind}": first.pinned,
-    }
-    return {name: float(value) for name, value in known.items() if value}
-
-
-def _by_coverage(coverage: float, *, code: bool) -> int:
-    """The score of what a service or a folder of documents says, on which no model was fitted; `high` needs code."""
-    if coverage < COVERED:
-        return round((MEDIUM - 1) * coverage / COVERED)
-    if coverage < FULLY or not code:
-        return round(MEDIUM + (HIGH - 1 - MEDIUM) * min(1.0, (coverage - COVERED) / (1 - COVERED) * 2))
-    return round(HIGH + (100 - HIGH) * (coverage - FULLY) / (1 - FULLY))
-
-
-def as_score(probability: float) -> int:
-    """The score of a probability: `medium` begins at 0.62 and `high` at 0.88, so that of all `high` answers nine in ten are right."""
-    steps = ((0.0, 0), (_LIKELY, MEDIUM), (_SURE, HIGH), (1.0, 100))
-    for (low, start), (high, end) in itertools.pairwise(steps):
-        if probability < high:
-            return int(start + (end - start) * (probability - low) / (high - low))
-    return 100
-
-
-@functools.cache
-def _model() -> LogisticModel:
-    kept: Mapping[str, object] = json.loads(WEIGHTS.read_text("utf-8"))
-    weights, intercept = kept["weights"], kept["intercept"]
-    assert isinstance(weights, dict)
-    assert isinstance(intercept, float)
-    return LogisticModel(intercept, weights)
-
-
-def _is_documented(passage: Passage) -> bool:
-    return len(passage.lead.split()) >= 3 or not passage.symbol
-
-
-def _is_worded(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
-    """Whether a how-to says the parameter and what takes it in everyday words."""
-    takers = [name for name in (first.symbol, *first.also, *first.aliases) if name]
-    return bool(first.parameter) and says_parameter(asked, query.framework, first.parameter or "", takers)
-
-
-def _said(query: ResearchQuery, draft: Draft) -> float:
-    """The share of the question's telling words, the library's name aside, that the answer says."""
-    asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
-    told = " ".join(claim.text for claim in draft.summary)
-    said = {stem(word) for word in words(told)}
-    return len(asked & said) / (len(asked) or 1)
-
-
-def _lead(shown: Sequence[Passage]) -> float:
-    """How far the first passage is ahead of the next one, by coverage; parameters asked for together count as one."""
-    beside = [
-        one for one in shown[1:] if not (one.pinned and one.parameter and one.symbol == shown[0].symbol)
-    ]
-    second = beside[0].coverage if beside else 0.0
-    return min(1.0, max(0.0, shown[0].coverage - second))
-
-
-def _limit(
+def limit_of(
     query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
 ) -> tuple[int, list[str]]:
     """The most that the score may be, and why."""
@@ -224,11 +67,11 @@ def _limit(
     shown = [passage for _source, finding in findings for passage in finding.passages]
     if shown:
         asked = parse_question(query.question)
-        told += _of_first(shown[0], asked.kind, worded=_is_worded(query, asked, shown[0]))
+        told += _of_first(shown[0], asked.kind, worded=is_worded(query, asked, shown[0]))
         told += [(MEDIUM - 1, reason) for reason in _not_said(query, asked, shown, draft)]
         told += _of_other(query, asked, shown)
         told += _lacks(query, asked, shown[0], draft)
-    return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
+    return min(limit for limit, _reason in told), [reason for limit_of, reason in told if reason]
 
 
 def _of_source(
@@ -237,7 +80,7 @@ def _of_source(
     """Who says it, and of which version."""
     agreement = _agreement(draft, findings)
     if draft.citations[0].official:
-        yield _NO_LIMIT, "official documentation"
+        yield NO_LIMIT, "official documentation"
     elif agreement > 1:
         yield HIGH - 1, f"not official documentation, but {agreement} independent places agree"
     else:
@@ -248,7 +91,7 @@ def _of_source(
         limit = HIGH - 1 if difference == "minor" else MEDIUM - 1
         yield limit, f"read in {read}, asked about {query.framework_version}"
     elif read:
-        yield _NO_LIMIT, f"read in the version in use, {read}"
+        yield NO_LIMIT, f"read in the version in use, {read}"
 
 
 def _of_names(findings: Sequence[tuple[str, Finding]], draft: Draft) -> Iterator[tuple[int, str]]:
@@ -299,7 +142,7 @@ def _not_said(
         yield "no source read here raises this error"
     if asked.kind == "yes_no" and not draft.direct and not any(one.pinned for one in shown):
         yield "no sentence decides"
-    asks = _DOES_BY_DEFAULT if first.pinned or _is_worded(query, asked, first) else _BY_DEFAULT
+    asks = _DOES_BY_DEFAULT if first.pinned or is_worded(query, asked, first) else _BY_DEFAULT
     if first.parameter and first.default == "None" and first.default_means is None:
         says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
         if asks.search(asked.asking) and not says_it:
@@ -338,7 +181,7 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    is_topical = asked.kind in _TOPICAL and first.what != "message" and not _is_worded(query, asked, first)
+    is_topical = asked.kind in _TOPICAL and first.what != "message" and not is_worded(query, asked, first)
     if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
 
@@ -499,17 +342,6 @@ def _last(passage: Passage) -> str:
     return (passage.parameter or (passage.symbol or passage.title).rpartition(".")[2]).casefold()
 
 
-def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]) -> list[str]:
-    found = answered(findings)
-    share = round(100 * found.coverage)
-    reasons = ["the question names what is cited"] if known.get("pinned") else []
-    reasons.append(f"the first passage holds {share} % of what was asked, weighted by rarity")
-    if found.missing:
-        reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")
-    reasons.append("a code example" if known.get("example") else "no code example")
-    return reasons
-
-
 def _agreement(draft: Draft, findings: Sequence[tuple[str, Finding]]) -> int:
     """In how many independent places stands what is cited first."""
     cited = draft.citations[0]
@@ -520,13 +352,3 @@ def _agreement(draft: Draft, findings: Sequence[tuple[str, Finding]]) -> int:
         if (source, passage.url) == (cited.source, cited.url) and passage.locate(cited.quote) == cited.locator
     ]
     return max(places, default=1)
-
-
-def _level(value: int) -> Level:
-    return "high" if value >= HIGH else "medium" if value >= MEDIUM else "low"
-
-
-@kr_core.hookimpl
-def kr_scorer() -> Provider[kr_core.plugin.Scorer]:
-    """Provide the scorer; it has no settings."""
-    return Provider(lambda _settings, _setup: Evidence())

@@ -1,0 +1,82 @@
+"""What the model knows of an answer: a few numbers between 0 and 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kr_core.toolkit import answered, content_words, parse_question, says_parameter, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kr_core.plugin import Draft, Finding, Passage, ResearchQuery
+    from kr_core.toolkit import ParsedQuestion
+
+_MAX_WORDS = 40
+"""A longer question is a story with a question in it."""
+
+
+def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> dict[str, float]:
+    """What the model knows of an answer; each value is between 0 and 1."""
+    shown = [passage for _source, finding in findings for passage in finding.passages]
+    if not shown:
+        return {}
+    found = answered(findings)
+    first = shown[0]
+    question, said = parse_question(query.question), _said(query, draft)
+    known: dict[str, float] = {
+        "coverage": found.coverage,
+        "squared coverage": found.coverage**2,
+        "pinned": first.pinned,
+        "npm": first.url.startswith("pkg:npm"),
+        "direct": draft.direct,
+        "example": bool(draft.summary_code),
+        "documented": _is_documented(first),
+        "missing words": min(1.0, len(found.missing) / 3),
+        "unresolved name": any(finding.unresolved for _source, finding in findings),
+        "lead": _lead(shown),
+        "said": said,
+        "said all": said**3,
+        "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
+        "parameter first": first.kind == "parameter" and not first.pinned,
+        "worded parameter": is_worded(query, question, first),
+        "deprecated": first.deprecated is not None,
+        "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
+        "message": first.what == "message" and first.pinned,
+        "message advises": first.what == "message"
+        and first.pinned
+        and len(shown) > 1
+        and shown[1].lead != "",
+        "long question": min(1.0, len(query.question.split()) / _MAX_WORDS),
+        f"kind {question.kind}": 1.0,
+        f"passage {first.kind}": 1.0,
+        f"pinned {question.kind}": first.pinned,
+    }
+    return {name: float(value) for name, value in known.items() if value}
+
+
+def _is_documented(passage: Passage) -> bool:
+    return len(passage.lead.split()) >= 3 or not passage.symbol
+
+
+def is_worded(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
+    """Whether a how-to says the parameter and what takes it in everyday words."""
+    takers = [name for name in (first.symbol, *first.also, *first.aliases) if name]
+    return bool(first.parameter) and says_parameter(asked, query.framework, first.parameter or "", takers)
+
+
+def _said(query: ResearchQuery, draft: Draft) -> float:
+    """The share of the question's telling words, the library's name aside, that the answer says."""
+    asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
+    told = " ".join(claim.text for claim in draft.summary)
+    said = {stem(word) for word in words(told)}
+    return len(asked & said) / (len(asked) or 1)
+
+
+def _lead(shown: Sequence[Passage]) -> float:
+    """How far the first passage is ahead of the next one, by coverage; parameters asked for together count as one."""
+    beside = [
+        one for one in shown[1:] if not (one.pinned and one.parameter and one.symbol == shown[0].symbol)
+    ]
+    second = beside[0].coverage if beside else 0.0
+    return min(1.0, max(0.0, shown[0].coverage - second))
