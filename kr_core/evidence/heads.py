@@ -106,7 +106,7 @@ def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
         declared
         and len(declared) <= _LONG_TYPE
         and not _PRIVATE.search(declared)
-        and holds(passage.text, declared)
+        and slot_stands(declared, [passage.text])
     ):
         said.append(f"type `{declared}`")
         slots.append(declared)

@@ -417,9 +417,8 @@ class _Composer:
             named = self.claim(part, head.text, head.slots, [anchor.split("\n")[0]])
             return [*deprecated, *named, *self.told_by_owner(part)]
         opening = self.claim(part, f"{head.text}: {as_told(runs[0])}", [*head.slots, runs[0]], runs[:1])
-        opening = opening or self.claim(
-            part, f"`{passage.symbol}`: {as_told(runs[0])}", [passage.symbol or "", runs[0]], runs[:1]
-        )
+        bare = [name for name in (passage.symbol, passage.parameter) if name]
+        opening = opening or self.claim(part, f"`{label}`: {as_told(runs[0])}", [*bare, runs[0]], runs[:1])
         following = [claim for run in runs[1:] for claim in self.claim(part, as_told(run), [run], [run])]
         return [*deprecated, *opening, *following, *([] if is_other else self.accepts(part))]
 

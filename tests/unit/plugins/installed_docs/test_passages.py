@@ -357,3 +357,25 @@ def test_keyword_arguments_that_go_elsewhere_are_nobodys(package):
         }
     )
     assert not found.passage("box.pack(force)").data.get("also")
+
+
+@pytest.mark.req("A1", "A3")
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "Attributes\n    ----------\n    labels_ : list\n        The labels that fitting found.\n",
+        "Attributes:\n        labels_: The labels that fitting found.\n        size: How many there are.\n",
+    ],
+    ids=["numpy", "google"],
+)
+def test_an_attribute_that_a_class_lists_is_not_a_parameter_of_it(package, listed):
+    """No call takes what fitting sets; what the constructor does take stays a parameter."""
+    box = package(
+        {
+            "__init__.py": f'class Box:\n    """A box.\n\n    {listed}    """\n\n    def __init__(self, size=3):\n        pass\n'
+        }
+    )
+    attribute = box.passage("box.Box.labels_")
+    assert (attribute.lead, attribute.data["what"]) == ("The labels that fitting found.", "attribute")
+    assert "box.Box(labels_)" not in box.titles
+    assert "box.Box(size)" in box.titles

@@ -57,6 +57,8 @@ class DocumentedParameter(NamedTuple):
     """The line after its last one."""
     default: str = ""
     """The default beside the name: `:param pool_size=5:`."""
+    is_attribute: bool = False
+    """Listed under `Attributes`: where the constructor does not take it, nothing does."""
 
 
 class DocstringSection(NamedTuple):
@@ -226,7 +228,9 @@ def _entries(lines: list[str], section: DocstringSection) -> list[DocumentedPara
         return []
     ends = [line for _names, _type, line in found[1:]] + [end]
     return [
-        DocumentedParameter(name, type_text, line, last)
+        DocumentedParameter(
+            name, type_text, line, last, is_attribute=section.title.lower().startswith("attributes")
+        )
         for (names, type_text, line), last in zip(found, ends, strict=True)
         for name in _split_names(names)
     ]

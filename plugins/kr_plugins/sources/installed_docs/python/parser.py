@@ -24,6 +24,7 @@ from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
 from kr_plugins.sources.installed_docs.python.added_docs import added_docs
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition, Module, Parameter
+from kr_plugins.sources.installed_docs.python.documented_attributes import documented_attributes
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
 from kr_plugins.sources.installed_docs.python.settings import settings_of
@@ -305,6 +306,9 @@ class _ModuleReader:
                 for attribute in map(self.module.definitions.__getitem__, self.members[here])
                 if attribute.kind == "attribute" and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
+        for attribute in documented_attributes(definition):
+            if attribute.qualname not in self.module.definitions:
+                self.add(attribute)
         names = [parameter.name for parameter in definition.parameters]
         definition.deprecated = deprecation.of_class(node, doc, names, self.text)
 

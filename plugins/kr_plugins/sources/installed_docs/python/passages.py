@@ -377,7 +377,7 @@ class _Maker:
             assert written.doc is not None
             name = misnamed.get(said, said)
             parameter = signature.pop(name, None)
-            if parameter is None and _takes_no_other(definition):
+            if parameter is None and (_takes_no_other(definition) or entry.is_attribute):
                 continue
             lines = written.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
             doc = _ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text, entry.default)
