@@ -20,7 +20,7 @@ from kr_core.question.packages import roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.project.project import LocalProject
@@ -36,13 +36,16 @@ class FrameworkChoice(NamedTuple):
     """The dependencies that were searched, since the question names none of them."""
 
 
-_MAX_PACKAGES = 40
+_MAX_PACKAGES = 120
 _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
 _DEFINITION = rb"^[ \t]*(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+%s\b|^[ \t]*%s\s*[:=]"
 _MAX_FILES = 200
+_CLASS = re.compile(r"(?:\w+\.)*[A-Z]\w*[a-z]\w*")
+_MAX_CLASSES = 3
+"""Classes of a question that are looked for in all sources of each library."""
 _MAX_NAMES = 40
 """Identifiers of a question that are looked for; a pasted traceback has hundreds."""
 _MAX_WORDS = 100
@@ -61,7 +64,7 @@ _RAISED = re.compile(r"(?:Error|Exception|Warning|Found|Unfeasible):[ \t]([^\n]{
 _RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), 2, 8, 12
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
-"""Of a package's sources in which a raised message is looked for."""
+"""Of a package's sources in which a raised message or the definition of a class is looked for."""
 _SURE = 0.8
 """From this share of the question's words on, a dependency comes before a plain word that is a package's name."""
 
@@ -190,21 +193,35 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     """The only one of the libraries that has an identifier of the question; what it exports counts before what it holds."""
     spelled = (name for found in _IDENTIFIER.findall(question) for name in found if name)
     names = [name for name in dict.fromkeys(spelled) if not hasattr(builtins, name) and name[1:2] != "."]
-    for name in names[:_MAX_NAMES]:
-        plain = name.rpartition(".")[2].encode()
-        last = re.escape(plain)
-        for pattern, exported in ((rb"\b%s\b" % last, True), (_DEFINITION % (last, last), False)):
+    names = names[:_MAX_NAMES]
+    for name in names:
+        last = name.rpartition(".")[2].encode()
+        escaped = re.escape(last)
+        for pattern, exported in ((rb"\b%s\b" % escaped, True), (_DEFINITION % (escaped, escaped), False)):
             wanted = re.compile(pattern, re.MULTILINE)
-            having = [
-                one.name
-                for one in libraries
-                if any(plain in text and wanted.search(text) for text in one.texts(exported=exported))
-            ]
+            having = [one.name for one in libraries if _has(one.texts(exported=exported), last, wanted)]
             if len(having) == 1:
                 return having[0]
             if having:
                 break
+    return _definer([name for name in names if _CLASS.fullmatch(name)], libraries)
+
+
+def _definer(classes: Sequence[str], libraries: Sequence[_Library]) -> str | None:
+    """The only one of the libraries that defines a class of the question anywhere: a large one has most below its top."""
+    for name in classes[:_MAX_CLASSES]:
+        last = name.rpartition(".")[2].encode()
+        wanted = re.compile(
+            rb"^(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?class\s+%s\b" % re.escape(last), re.MULTILINE
+        )
+        having = [one.name for one in libraries if _has(one.texts(most=_MAX_QUOTED_BYTES), last, wanted)]
+        if len(having) == 1:
+            return having[0]
     return None
+
+
+def _has(texts: Iterable[bytes], name: bytes, wanted: re.Pattern[bytes]) -> bool:
+    return any(name in text and wanted.search(text) for text in texts)
 
 
 def _ranked(question: str, libraries: Sequence[_Library]) -> list[tuple[float, str]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["infer_framework", "named_framework", "topic_and_tags"]
 
 Cue = Literal[
-    "dotted", "import", "backticks", "closing", "placed", "owner", "noun", "capital", "bare", "other"
+    "dotted", "import", "backticks", "closing", "placed", "owner", "noun", "capital", "bare", "other", "part"
 ]
 Origin = Literal["installed", "locked", "standard", "own", "absent"]
 
@@ -42,6 +42,8 @@ _FOR = re.compile(r"\bfor\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _USE = re.compile(r"\b(?:use|uses|used)\s+(?:the\s+)?[`'\"]?$", re.IGNORECASE)
 _IMPORT = re.compile(r"(?:^|[\s`(])import\s+$|\bfrom\s+$", re.IGNORECASE)
 _NOUN = re.compile(r"[`'\"]?\s+(?:library|package|module|framework|distribution)\b", re.IGNORECASE)
+_AS = re.compile(r"\s+as\s+(?:an?\s+|the\s+|its\s+|my\s+)?\w")
+"""What plays a part in something else: "celery with redis as broker"."""
 _END = re.compile(
     r"[`'\"]?(?:\s*+(?:(?:==|v|version)\s*+)?\d[\w.]*)?\s*+(?:[,;:?!)。，？]|\.(?:\s|$)|$|中|里)"
 )
@@ -67,6 +69,7 @@ _SCORES: dict[Cue, int] = {
     "capital": 50,
     "bare": 50,
     "other": 50,
+    "part": 35,
 }
 _PARTS_OF_LIBRARIES = frozenset(
     """app application argument array class client column command connection container context cookie dataframe decorator
@@ -169,6 +172,8 @@ def _cue(question: str, start: int, end: int) -> Cue:
         return "import"
     if _NOUN.match(after):
         return "noun"
+    if placed and _AS.match(after):
+        return "part"
     if placed and _END.match(after):
         return "closing"
     if before.endswith("`") and after.startswith("`"):

@@ -579,13 +579,26 @@ class _Resolver:
             beside: whether another name of the question is the library's.
         """
         is_rooted = "." in one.name and self._is_top(one.name.partition(".")[0])
-        if (one.role != "subject" and not is_rooted) or self._is_library(one):
+        is_claimed = one.role == "subject" or is_rooted or self._is_called_part(one)
+        if not is_claimed or self._is_library(one):
             return ""
         if self._is_in_message(one):  # the error itself says that it is not there
             if not is_said(self.index, one.last):
                 return one.name if owner or self._names_library() else ""
             return _member(owner, one.last, self.text) if owner else ""
         return one.name if self._is_claimed(one, beside=beside) and not self._is_said(one) else ""
+
+    def _is_called_part(self, one: Identifier) -> bool:
+        """Whether the question calls a name a part of what it names beside it: "the `retry_codes` parameter of Client"."""
+        if one.form not in {"code", "keyword", "snake"} or one.place != "prose":
+            return False
+        spelled = rf"[`'\"]?{re.escape(one.name)}[`'\"=]{{0,2}}"
+        kind = r"(?:parameter|param|argument|kwarg|keyword|option|method|attribute|setting)"
+        called = rf"(?<!\w){spelled} (?:\w{{1,20}} )?{kind}\b|\b{kind} (?:called |named )?{spelled}(?!\w)"
+        return (
+            re.search(rf"(?:{called}).{{0,20}}\b(?:of|in|for|from|on|to|with)\b", self.text, re.IGNORECASE)
+            is not None
+        )
 
     def _is_in_message(self, one: Identifier) -> bool:
         return bool(

@@ -48,12 +48,30 @@ def _install(site, name, files) -> None:
         (site / name / file).write_text(text)
 
 
+@pytest.mark.req("A12")
+def test_a_class_far_below_the_top_of_a_large_library_leads_to_it(tmp_path):
+    """As does one of a library late in the alphabet, where there are many dependencies."""
+    site = tmp_path / ".venv/lib/python3.11/site-packages"
+    many = [f"lib{number}" for number in range(60)]
+    for name in many:
+        _install(site, name, {"__init__.py": 'class Weights:\n    """Weights of classes in a regression."""\n'})
+    filler = {f"a{number}.py": f"# {'x' * 390_000}\n" for number in range(5)}
+    _install(site, "zoo", {"__init__.py": "", **filler, "linear.py": "class LogisticRegression:\n    pass\n"})
+    (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.9\n")
+    names = ", ".join(f'"{name}"' for name in (*many, "zoo"))
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "shop"\ndependencies = [{names}]\n')
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    asked = choose_framework("What does the class_weight parameter of LogisticRegression do?", project)
+    assert asked.framework == "zoo"
+
+
 @pytest.mark.req("A12", "R1")
 @pytest.mark.parametrize(
     ("question", "framework", "searched"),
     [
         ("How do I print a rich table?", "rich", False),
         ("Make rich show no borders", "rich", False),
+        ("How do I set the width for rich with wires as transport?", "rich", False),
         ("Can rich hide the cursor in help?", "rich", False),
         ("How do I limit the connections of an AsyncClient?", "wires", True),
         ("What does `BaseModel` do with None?", "shapes", True),

@@ -215,6 +215,8 @@ def test_a_parameter_that_must_be_passed_anyway_does_not_compete(box):
     ("question", "name", "nearest"),
     [
         ("What does box.open_al do?", "box.open_al", "box.open_all"),
+        ("How do I use the open_codes parameter of box.open_all?", "open_codes", None),
+        ("Which value should I give the `lid_codes` option of Box in box?", "lid_codes", None),
         ("What does `open_alls` do in box?", "open_alls", "box.open_all"),
         ("What does Box.gets do?", "Box.gets", "box.Box.get"),
         ("TypeError: Box.__init__() got an unexpected keyword argument 'timeouts'", "timeouts", "box.Box(timeout)"),
