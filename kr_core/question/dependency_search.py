@@ -43,7 +43,6 @@ _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
 _DEFINITION = rb"^[ \t]*(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+%s\b|^[ \t]*%s\s*[:=]"
 _MAX_FILES = 200
-_CLASS = re.compile(r"(?:\w+\.)*[A-Z]\w*[a-z]\w*")
 _MAX_CLASSES = 3
 """Classes of a question that are looked for in all sources of each library."""
 _MAX_NAMES = 40
@@ -204,7 +203,7 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
                 return having[0]
             if having:
                 break
-    return _definer([name for name in names if _CLASS.fullmatch(name)], libraries)
+    return _definer([name for name in names if _is_class(name.rpartition(".")[2])], libraries)
 
 
 def _definer(classes: Sequence[str], libraries: Sequence[_Library]) -> str | None:
@@ -218,6 +217,10 @@ def _definer(classes: Sequence[str], libraries: Sequence[_Library]) -> str | Non
         if len(having) == 1:
             return having[0]
     return None
+
+
+def _is_class(name: str) -> bool:
+    return name[:1].isupper() and not name.isupper()
 
 
 def _has(texts: Iterable[bytes], name: bytes, wanted: re.Pattern[bytes]) -> bool:

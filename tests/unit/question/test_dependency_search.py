@@ -54,7 +54,9 @@ def test_a_class_far_below_the_top_of_a_large_library_leads_to_it(tmp_path):
     site = tmp_path / ".venv/lib/python3.11/site-packages"
     many = [f"lib{number}" for number in range(60)]
     for name in many:
-        _install(site, name, {"__init__.py": 'class Weights:\n    """Weights of classes in a regression."""\n'})
+        _install(
+            site, name, {"__init__.py": 'class Weights:\n    """Weights of classes in a regression."""\n'}
+        )
     filler = {f"a{number}.py": f"# {'x' * 390_000}\n" for number in range(5)}
     _install(site, "zoo", {"__init__.py": "", **filler, "linear.py": "class LogisticRegression:\n    pass\n"})
     (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.9\n")

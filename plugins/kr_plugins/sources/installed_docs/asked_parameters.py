@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.plugin import UnresolvedName
 from kr_core.toolkit import content_words, described_parameters, look_up, says_parameter, stem, words
 from kr_plugins.sources.installed_docs.cited_passages import passage_at_site, passage_of, passage_or_site
+from kr_plugins.sources.installed_docs.parameters import advises_against
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -183,7 +184,8 @@ def _telling_parameter_first(
     telling = {
         one.parameter: (ranked.get(one.title, -len(ranked)), weight, share)
         for share, one in described_parameters(index, terms, first.symbol)
-        if one.parameter and one.lead and one.parameter not in first.required and not one.data.get("deprecated")
+        if one.parameter and one.lead and one.parameter not in first.required
+        and not (one.data.get("deprecated") or advises_against(one.text))
         and (weight := _said_by_name(one.parameter, terms, said)) >= _TELLS_MORE
     }  # fmt: skip
     best = max(telling, key=lambda name: telling[name], default=None)
@@ -214,7 +216,7 @@ def _worded_parameter_first(
                 if says_parameter(parsed, library, name, [symbol])
                 else None
             )
-            if meant is not None and meant.lead and not meant.deprecated:
+            if meant is not None and meant.lead and not (meant.deprecated or advises_against(meant.text)):
                 better = {"coverage": first.coverage, "covered": first.covered}
                 rest = [one for one in answered.passages if one.title != meant.title]
                 return answered._replace(passages=(meant.model_copy(update=better), *rest))

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 _MAX_REQUIRED = 100
 """Parameters of a callable among which those that it requires are named beside each of them."""
+_ADVISED_AGAINST = re.compile(
+    r"\b(?:(?:should not|shouldn't|do not|don't)\s+use\s+(?:it|this(?:\s+(?:method|function|parameter|class))?)(?:\s+directly)?\s*+(?:[.,;!]|but\b|instead\b|$)"
+    r"|use\s+of\s+this\s+(?:method|function|parameter|class)\s+is\s+discouraged)",
+    re.IGNORECASE,
+)
+_READ = 6_000
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
 
 
@@ -78,3 +84,8 @@ def description(lines: list[str], type_text: str) -> str:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def advises_against(documentation: str) -> bool:
+    """Whether documentation advises against any use of what it describes."""
+    return _ADVISED_AGAINST.search(documentation[:_READ]) is not None

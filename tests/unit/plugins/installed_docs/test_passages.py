@@ -379,3 +379,34 @@ def test_an_attribute_that_a_class_lists_is_not_a_parameter_of_it(package, liste
     assert (attribute.lead, attribute.data["what"]) == ("The labels that fitting found.", "attribute")
     assert "box.Box(labels_)" not in box.titles
     assert "box.Box(size)" in box.titles
+
+
+@pytest.mark.req("A1", "A5")
+def test_what_its_documentation_advises_against_stands_behind_the_rest(package):
+    """One may still ask for it by its name; advice about one way to use it is not meant."""
+    box = package(
+        {
+            "__init__.py": '''\
+                def lift(low=1, high=2, near=3):
+                    """Lift a box.
+
+                    Args:
+                        low: How low. **Note**: you probably shouldn't use this parameter, it is inherited.
+                        high: How high.
+                        near: How near. You should not use this parameter to reach the shelf.
+                    """
+
+                def drop():
+                    """Drop a box. The use of this function is discouraged."""
+
+                def take():
+                    """Take a box. You never lose it that way."""
+                '''
+        }
+    )
+    prior = {
+        title: box.passage(f"box.{title}").prior
+        for title in ("lift(low)", "lift(high)", "lift(near)", "drop", "take")
+    }
+    assert prior["lift(low)"] < prior["lift(high)"] == prior["lift(near)"]
+    assert prior["drop"] < prior["take"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, marks_nothing
 from kr_plugins.sources.installed_docs.code_blocks import code_blocks
-from kr_plugins.sources.installed_docs.parameters import description, site_of, with_site
+from kr_plugins.sources.installed_docs.parameters import advises_against, description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
 from kr_plugins.sources.installed_docs.python.keywords import keywords_of
 from kr_plugins.sources.installed_docs.python.references import Links
@@ -308,6 +308,8 @@ class _Maker:
         owner = self.owner(self.modules[definition.module], definition)
         if definition.deprecated or (owner and owner.deprecated) or _OLD.search(naming.name):
             base *= 0.6
+        if definition.doc is not None and advises_against("\n".join(definition.doc.lines)):
+            base *= 0.6
         use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
         return round(base * (0.8 + 0.2 * use) * (0.97 ** max(0, depth - 1)), 4)
 
@@ -521,7 +523,13 @@ class _Maker:
             words=" ".join(
                 [definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "", module.name.replace(".", " ")]
             ),
-            prior=round(prior * (0.9 + 0.1 * use) * (1.0 if doc.lines else 0.8) * (0.6 if said else 1.0), 4),
+            prior=round(
+                prior
+                * (0.9 + 0.1 * use)
+                * (1.0 if doc.lines else 0.8)
+                * (0.6 if said or advises_against("\n".join(lines)) else 1.0),
+                4,
+            ),
             data={
                 "what": "field" if of_its_own and definition.fields else definition.kind,
                 "doc": body[:_MAX_TEXT],
