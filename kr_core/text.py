@@ -16,6 +16,7 @@ __all__ = [
     "WEAK_WORDS",
     "content_words",
     "infinitive",
+    "is_opposite",
     "is_weak",
     "root_of",
     "roots",
@@ -99,6 +100,9 @@ class _Stemmers(threading.local):
 
 
 _stemmers = _Stemmers()
+_TURNING = frozenset({"un", "non", "de", "dis", "in", "im"})
+_TURNED = 4
+"""Letters of a stem that a prefix may turn round: `put` and `input` are two words."""
 
 
 def tokens(text: str) -> int:
@@ -126,6 +130,12 @@ def infinitive(word: str) -> str:
 def root_of(word: str) -> str:
     """What two texts' words are compared by: the stem, of an irregular form its verb's. An index of SQLite's knows stems alone."""
     return stem(infinitive(word))
+
+
+def is_opposite(one: str, other: str) -> bool:
+    """Whether one of two stems is the other with a prefix that turns it round: `structur` and `unstructur`."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _TURNED and long.endswith(short) and long.removesuffix(short) in _TURNING
 
 
 def is_weak(word: str) -> bool:

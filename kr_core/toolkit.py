@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from kr_core.search.terms import question_terms as question_terms
     from kr_core.templates import render as _render
     from kr_core.text import content_words as content_words
+    from kr_core.text import is_opposite as is_opposite
     from kr_core.text import split_identifier as split_identifier
     from kr_core.text import stem as stem
     from kr_core.text import words as words

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.versions import is_same_version, versions_in
 from kr_core.search.weights import TUNED, Weights
-from kr_core.text import STOP_WORDS, split_identifier, stem, words
+from kr_core.text import STOP_WORDS, is_opposite, split_identifier, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,6 +40,8 @@ _NEAR_TOP = 700
 """Characters of a passage in which neighbouring words are looked for."""
 _MENTIONED = 1.15
 """What a member or parameter counts more of what the question mentions."""
+_DENIED = 0.4
+"""What a passage still counts that is called by the opposite of what is asked for: `unstructure` for "structure"."""
 _OTHER_VERSION = 0.3
 """What a passage still counts whose heading names other versions than the question."""
 _MOST_MEMBERS = 1_000
@@ -477,6 +479,8 @@ def _ranked(
     score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
     score *= 1 - weights.rarest * (1 - _rarest_likeness(terms, gains))
     score *= _place(passage, focus)
+    if _is_turned_round(passage, terms):
+        score *= _DENIED
     if not errors_asked and _FAULT.search(passage.symbol or ""):
         score *= weights.fault
     if passage.kind == "section":
@@ -486,6 +490,13 @@ def _ranked(
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
     return RankedPassage(passage, score, _coverage(terms, gains), covered)
+
+
+def _is_turned_round(passage: IndexedPassage, terms: Sequence[Term]) -> bool:
+    """Whether a passage's name says the opposite of a word that the question says, and not the word itself."""
+    said = _parts(f"{(passage.symbol or '').rpartition('.')[2]} {passage.parameter or ''}")
+    asked = {stem(term.word) for term in terms if not term.weak and " " not in term.word}
+    return any(is_opposite(part, root) for part in said - asked for root in asked - said)
 
 
 def _place(passage: IndexedPassage, focus: Focus) -> float:

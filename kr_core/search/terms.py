@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.search.thesaurus import Expansion, expand, near
 from kr_core.search.weights import TUNED, Weights
-from kr_core.text import WEAK_WORDS, content_words, stem, words
+from kr_core.text import WEAK_WORDS, content_words, is_opposite, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,7 +91,8 @@ def _add_neighbours(index: PassageIndex, term: Term, weights: Weights) -> None:
         return
     likeness = weights.near if term.known and not term.weak else weights.near_unsaid
     for other, cosine in near(term.word).items():
-        term.alike.setdefault(stem(other), likeness * cosine)
+        if not is_opposite(stem(term.word), stem(other)):
+            term.alike.setdefault(stem(other), likeness * cosine)
     if not term.known:
         rarity = _alike_rarity(index, [root for root in term.alike if index.postings(root)])
         if any(index.postings(root) for root in term.alike):

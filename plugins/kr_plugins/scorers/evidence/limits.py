@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.toolkit import content_words, gap, given_values, parse_question, stem, telling_stems, words
+from kr_core.toolkit import (
+    content_words,
+    gap,
+    given_values,
+    is_opposite,
+    parse_question,
+    stem,
+    telling_stems,
+    words,
+)
 from kr_plugins.scorers.evidence.answer_features import is_worded
 
 if TYPE_CHECKING:
@@ -70,6 +79,7 @@ def limit_of(
         told += _of_first(shown[0], asked.kind, worded=is_worded(query, asked, shown[0]))
         told += [(MEDIUM - 1, reason) for reason in _not_said(query, asked, shown, draft)]
         told += _of_other(query, asked, shown)
+        told += _of_opposite(query, asked, shown[0])
         told += _lacks(query, asked, shown[0], draft)
     return min(limit for limit, _reason in told), [reason for limit_of, reason in told if reason]
 
@@ -239,6 +249,16 @@ def _of_other_class(asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int
         is_same_name = owner[:1].isupper() and any(name.endswith(f".{one.last}") for name in names)
         if is_same_name and not any(f".{owner}.{one.last}" in f"{name}." for name in names):
             yield MEDIUM - 1, f"the question asks about {one.name}, and this is a parameter of {first.symbol}"
+
+
+def _of_opposite(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int, str]]:
+    """A name that says the opposite of what is asked for: `unstructure` where the question says "structure"."""
+    own = _stems_of(" ".join([(first.symbol or "").rpartition(".")[2], first.parameter or ""]))
+    telling = telling_stems(asked, query.framework)
+    for one in sorted(own - telling):
+        if any(is_opposite(one, other) for other in telling - own):
+            yield MEDIUM - 1, f"{_last(first)} says the opposite of what is asked for"
+            return
 
 
 def _share_said(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> float:

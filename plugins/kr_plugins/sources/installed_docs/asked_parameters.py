@@ -69,6 +69,7 @@ def about_parameters(
     answered = _worded_parameter_first(index, parsed, answered, names, origin)
     answered = _asked_together(index, parsed, answered, origin)
     answered = _with_declaration(index, parsed, answered, origin)
+    answered = _with_default(index, answered, origin)
     return _pointed_at(index, parsed, answered, names, origin)
 
 
@@ -268,6 +269,30 @@ def _with_declaration(
     return answered
 
 
+def _with_default(index: PassageIndex, answered: IndexAnswer, origin: Origin) -> IndexAnswer:
+    """The answer with the constants that the defaults of its pinned parameters name."""
+    known = {one.title for one in answered.support}
+    found = []
+    for passage in answered.passages[:_MOST_SHOWN]:
+        if not (passage.pinned and passage.parameter and passage.default):
+            continue
+        numbers = [
+            one.passage
+            for one in index.named(passage.parameter)
+            if one.name == passage.symbol and one.parameter == passage.parameter
+        ]
+        for hit in index.get(numbers[:1]):
+            linked = [
+                one for name in hit.passage.data.get("defaults", ()) for one in index.by_symbol(name)[:1]
+            ]
+            found += [
+                passage_of(one.passage, origin, "constant")
+                for one in linked
+                if one.passage.title not in known
+            ]
+    return answered._replace(support=(*answered.support, *found))
+
+
 def _asked_together(
     index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, origin: Origin
 ) -> IndexAnswer:
@@ -284,7 +309,9 @@ def _asked_together(
     if parsed.kind in {"difference", "error", "replacement"}:
         return answered
     taken = _optional(index, first.symbol)[:_MOST_TAKEN]
-    together = _named_together(first.symbol, first.parameter, taken, parsed.asking[:_LONGEST])
+    parts = parsed.parts if len(parsed.kinds) > 1 else ()
+    asking = next((part for part in parts if _place_of(first.parameter, part) < len(part)), parsed.asking)
+    together = _named_together(first.symbol, first.parameter, taken, asking[:_LONGEST])
     found = [_parameter(index, first.symbol, name, origin) for name in together[:_MOST_SHOWN]]
     passages = [
         first
@@ -339,9 +366,11 @@ def _is_spelled(name: str, asking: str) -> bool:
         return False
     as_code = re.search(rf"`{re.escape(name)}`|(?<!\w){re.escape(name)}\s?=", asking)
     joined = re.search(r",|\band\b", asking)
-    return bool(
-        "_" in name or as_code or (joined and len(name) > _SHORT_NAME and name in content_words(asking))
+    listed = re.search(
+        rf"(?:,|\band|\bor)\s+{re.escape(name)}(?!\w)|(?<!\w){re.escape(name)}(?:,|\s+(?:and|or)\b)", asking
     )
+    is_word = len(name) >= _SHORT_NAME and name in content_words(asking)
+    return bool("_" in name or as_code or (is_word and (listed or (joined and len(name) > _SHORT_NAME))))
 
 
 def _is_named_in_part(name: str, asked: Collection[str]) -> bool:

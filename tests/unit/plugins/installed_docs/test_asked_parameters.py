@@ -241,6 +241,37 @@ def test_each_parameter_that_a_question_names_is_answered_and_nothing_else(ask, 
 
 
 @pytest.mark.req("A2")
+def test_short_words_in_a_list_are_parameters_too(install, ask_about):
+    """As are `min` and `max` beside a longer name."""
+    source = '''\
+        """Waits."""
+
+        def wait(multiplier=1, max=60, min=0):
+            """Wait for a ship.
+
+            Args:
+                multiplier: What each wait is multiplied with.
+                max: The longest wait.
+                min: The shortest wait.
+            """
+        '''
+    install("pier", {"pier/__init__.py": source})
+    text, _level = ask_about(
+        "pier", "pier.wait: what do multiplier, min and max mean and what are their defaults?"
+    )
+    for name, value in (("multiplier", "1"), ("max", "60"), ("min", "0")):
+        assert f"The default of `{name}` in `pier.wait` is `{value}`." in text
+
+
+@pytest.mark.req("A2")
+def test_the_other_part_of_a_question_names_no_parameter_of_the_first(ask):
+    """What comes after "and how do I" is another question."""
+    text, _level = ask("crate.ship rate_per_day default and how do I load it for another colour")
+    assert "The default of `rate_per_day`" in text
+    assert "The default of `colour`" not in text
+
+
+@pytest.mark.req("A2")
 def test_a_parameter_named_in_part_beside_another_is_answered_too(ask):
     text, _level = ask("Which options does crate.ship accept to change the colour and the rate?")
     assert "The paint of the crate." in text
@@ -609,3 +640,19 @@ def test_the_default_is_no_explanation_of_a_value(install, ask_about):
         '''
     install("runs", {"runs/__init__.py": source})
     assert ask_about("runs", 'What does pool: "forks" mean in runs.run?')[1] == "low"
+
+
+@pytest.mark.req("A1", "A8")
+def test_the_opposite_of_what_is_asked_for_is_no_sure_answer(install, ask_about):
+    """`unpack_box` has all words of the question in its documentation, and does the other thing."""
+    source = '''\
+        """Crates."""
+
+        def unpack_box(box):
+            """Unpack a box for a ship; pack it again later."""
+
+        def add_packer(box):
+            """Pack a box."""
+        '''
+    install("pier", {"pier/__init__.py": source})
+    assert ask_about("pier", "pier pack a box for a ship")[1] == "low"

@@ -410,3 +410,16 @@ def test_what_its_documentation_advises_against_stands_behind_the_rest(package):
     }
     assert prior["lift(low)"] < prior["lift(high)"] == prior["lift(near)"]
     assert prior["drop"] < prior["take"]
+
+
+@pytest.mark.req("A1")
+def test_two_names_that_one_line_gives_a_function_are_names_of_it(package):
+    """`s = attributes = attrs` is no constant: who asks for `box.s` means the function."""
+    box = package(
+        {
+            "__init__.py": "from ._make import boxes\n\ns = things = boxes\n",
+            "_make.py": 'def boxes():\n    """Make boxes."""\n',
+        }
+    )
+    assert {"box.s", "box.things"} <= set(box.passage("box.boxes").data["aliases"])
+    assert "box.s" not in box.titles

@@ -197,7 +197,9 @@ class _Maker:
         if not naming.public and definition.doc is None and definition.kind != "constant":
             return
         if definition.kind in {"attribute", "constant"} and definition.doc is None:
-            if definition.kind == "constant" or not naming.public:
+            meant = self.names.resolve(definition.module, definition.qualname)
+            is_alias = meant is not None and meant.kind in {"function", "class"}
+            if not is_alias and (definition.kind == "constant" or not naming.public):
                 yield self.constant(definition, naming)
             return
         prior = self.prior(definition, naming)

@@ -222,7 +222,7 @@ class PublicNames:
             meant = self._lookup(source, imported, depth + 1, seen)
             if meant is not None:
                 return meant
-        value = constant.signature.partition("=")[2].strip()
+        value = (constant.value or "").strip()
         is_name = value.replace(".", "").replace("_", "").isalnum() and not value[0].isdigit()
         if not is_name or value == name or depth >= _MAX_STEPS:
             return None
