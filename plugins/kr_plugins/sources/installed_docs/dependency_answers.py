@@ -66,12 +66,12 @@ def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> In
     found = [each for answered in others for each in _telling(answered, told, best, framework, absent)]
     if not found:
         return own
-    found = sorted(found, key=lambda one: (not _is_setting(one[0], absent), -one[0].coverage))[:_MOST]
+    found = sorted(found, key=lambda one: (not _is_absent(one[0], absent), -one[0].coverage))[:_MOST]
     used = [answered for _passage, answered in found]
     added = [passage for passage, _answered in found]
     said = "\n".join(f"{passage.title}\n{passage.text}" for passage in added)
     kept = pinned
-    if not pinned and not _is_setting(added[0], absent):
+    if not pinned and not _is_absent(added[0], absent):
         kept = [one for one in own.passages[:1] if one.coverage >= _OWN_FIRST * added[0].coverage]
     return own._replace(
         unresolved=tuple(name for name in own.unresolved if name.name not in said),
@@ -103,15 +103,16 @@ def _telling(
                 "notes": (*passage.notes, f"from {package}, which {framework} uses"),
             }
         )
-        if _is_setting(passage, absent) or weighted.coverage > (
+        if _is_absent(passage, absent) or weighted.coverage > (
             _LEAST if is_referred_to else max(best, _LEAST)
         ):
             yield weighted, answered
 
 
-def _is_setting(passage: Passage, absent: Container[str]) -> bool:
-    """Whether a passage is about a setting that the question names and the library does not have."""
-    return passage.pinned and passage.what == "setting" and passage.symbol in absent
+def _is_absent(passage: Passage, absent: Container[str]) -> bool:
+    """Whether a passage is about what the question names and the library does not have: a setting, a parameter, a function."""
+    name = passage.parameter or (passage.symbol or "").rpartition(".")[2]
+    return passage.pinned and (name in absent or passage.symbol in absent)
 
 
 def _is_named(package: str, text: str) -> bool:

@@ -32,6 +32,9 @@ _MOST = 3
 _MOST_NAMED = 24
 _SAYS_SOME = 0.25
 """The share of the question that the name of an environment variable must say to be shown first."""
+_MOST_DESCRIBED = 2
+_SAYS_MOST = 0.6
+"""The share of a how-to that the help of an option must say to be shown first."""
 _COVERED = 0.6
 """How much of a question the environment variable covers that says all of it: its name is all that is known of it."""
 
@@ -49,6 +52,7 @@ def about_settings(
         origin: where the passages come from.
     """
     answered = _with_flags(index, parsed, answered, origin)
+    answered = _with_described_flags(index, parsed, answered, terms, origin)
     first = next(iter(answered.passages), None)
     is_bare = first is not None and (first.what == "setting" or (first.what == "constant" and not first.lead))
     if first is not None and first.pinned and is_bare:
@@ -86,6 +90,30 @@ def _with_flags(
     ]
     rest = [one for one in answered.passages if not (named and one.pinned)]
     return answered._replace(passages=(*named, *rest), unresolved=(*answered.unresolved, *absent))
+
+
+def _with_described_flags(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
+) -> IndexAnswer:
+    """The answer that begins with the options of the command line whose help says most of a how-to that names nothing."""
+    if parsed.kind != "how_to" or any(one.pinned for one in answered.passages):
+        return answered
+    said = [term for term in terms if " " not in term.word]
+    total = sum(term.weight for term in said) or 1.0
+    first = next((one.coverage for one in answered.passages), 0.0)
+    found = []
+    for one in index.unsearched("setting"):
+        if one.data["form"] == "flag" and one.lead:
+            roots = {stem(word) for word in words(f"{one.symbol} {one.lead}".replace("-", " "))}
+            share = sum(term.weight for term in said if stem(term.word) in roots) / total
+            if share >= _SAYS_MOST and share > first:
+                found.append((share, one))
+    found.sort(key=lambda pair: -pair[0])
+    told = [
+        passage_of(one, origin).model_copy(update={"coverage": share})
+        for share, one in found[:_MOST_DESCRIBED]
+    ]
+    return answered._replace(passages=(*told, *answered.passages))
 
 
 def _read_default(index: PassageIndex, first: Passage, origin: Origin) -> list[Passage]:

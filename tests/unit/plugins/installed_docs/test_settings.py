@@ -302,3 +302,22 @@ def test_a_constant_without_a_word_about_it_stands_alone(install, ask_about):
     text, level = ask_about("vat", "What does MOST_LITRES_HELD do in vat?")
     assert "`vat.MOST_LITRES_HELD` (value `16`)" in text
     assert ("vat.most_litres" in text, level) == (False, "low")
+
+
+def test_a_how_to_that_names_nothing_finds_the_option_whose_help_says_it(install, ask_about):
+    """Of a program of the command line that is the documentation; the private way to declare one counts too."""
+    source = '''\
+        """A runner of kilns."""
+
+        def add_options(group):
+            group._addoption("-x", "--first-only", help="Stop instantly on the first pot that breaks")
+            group.addoption("--again", help="Fire only the pots that broke last time")
+
+        def pots():
+            """The pots that there are."""
+        '''
+    install("firing", {"firing/__init__.py": source})
+    text, _level = ask_about("firing", "firing: how do I fire only the pots that broke last time?")
+    assert text.index("--again") < text.index("Fire only the pots that broke last time")
+    assert "`--first-only`" in ask_about("firing", "How do I stop firing on the first pot that breaks?")[0]
+    assert "--again" not in ask_about("firing", "How do I count pots in firing?")[0]

@@ -39,7 +39,7 @@ _READING = re.compile(
 """A line that may read a setting; most modules have none, and are not walked through."""
 _READERS = frozenset({"get", "pop", "setdefault"})
 _ENVIRONMENT = frozenset({"environ", "_environ", "env", "getenv", "environb"})
-_FLAGS = frozenset({"option", "add_argument", "addoption", "add_option", "Option"})
+_FLAGS = frozenset({"option", "add_argument", "addoption", "_addoption", "add_option", "Option"})
 """What declares an option of the command line: click, typer, argparse, optparse, pytest."""
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPE = (*_FUNCTION, ast.ClassDef)
