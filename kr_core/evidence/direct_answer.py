@@ -29,6 +29,10 @@ _ASKS_RAISED = re.compile(
     r"|\b(?:does|will|do)\b.{1,60}\b(?:raise|throw) (?:an? )?(?:\w+ )?(?:error|exception)|\bwhat does .{1,60}\b(?:raise|throw|do (?:if|when))\b",
     re.IGNORECASE,
 )
+_ASKS_REQUIRED = re.compile(
+    r"\b(?:is|are)\b.{1,80}\b(?:required|mandatory|optional)\b|\b(?:must (?:I|you|we)|do (?:I|you|we) (?:have|need) to) (?:give|pass|set)\b",
+    re.IGNORECASE,
+)
 _ASKS_RETURNED = re.compile(
     r"\bwhat (?:type )?(?:does|do|will|is) [^?]{1,80} return(?:ed by [^?]{1,80})?[\s?.]*+$|\breturn type\b",
     re.IGNORECASE,
@@ -50,7 +54,7 @@ def direct_answer(
     known = [*passages, *support]
     if passages[0].what == "requirements":
         return _stated(asked, passages[0])
-    if asked.asks("default"):
+    if asked.asks("default") or (passages[0].parameter and _ASKS_REQUIRED.search(asked.parsed.asking)):
         only = passages[0].parameter if len(passages) == 1 and passages[0].pinned else None
         named = [*first_parameter(passages[0], known), *named_parameters(asked, known)]
         found = default_answer(asked, named, known, only) or default_described(asked, known)

@@ -20,8 +20,8 @@ _OF_KIND = frozenset(
     purpose change work give pass new call write code way""".split()
 )
 """Words that say what kind of answer is asked for, or what any how-to says."""
-_MOST_LEFT = 0.5
-"""The share of the telling words that may be about something else."""
+_MOST_LEFT = 2
+"""Telling words that may be about something else, if they are no more than half."""
 _JOINED = 2_000
 """Characters of a question in which two words may be one name: `skiprows` for "skip rows"."""
 
@@ -52,7 +52,8 @@ def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers:
     if not taking or not named <= said:
         return False
     telling = telling_stems(parsed, library)
-    return len(telling.difference(named, *taking)) <= _MOST_LEFT * len(telling)
+    left = telling.difference(named, *taking)
+    return len(left) <= min(_MOST_LEFT, len(telling) / 2)
 
 
 def _joined(asking: str) -> set[str]:

@@ -57,6 +57,7 @@ meaning | raise_for_status+ | | What does raise_for_status() return?
 meaning | ZIP_DEFLATED+ | | what is ZIP_DEFLATED
 meaning | NOTSET+ | | What does NOTSET mean in logging?
 meaning | cached_property+ | | What does the @cached_property decorator do?
+replacement | app.on_event+ boot+ | | Is @app.on_event("boot") deprecated and what replaces it?
 difference | Session.merge+ Session.add+ | | What's the difference between Session.merge and Session.add?
 difference | AsyncClient+ Client+ | | How is AsyncClient different from Client?
 difference | loads+ load+ | | loads vs load

@@ -656,3 +656,26 @@ def test_the_opposite_of_what_is_asked_for_is_no_sure_answer(install, ask_about)
         '''
     install("pier", {"pier/__init__.py": source})
     assert ask_about("pier", "pier pack a box for a ship")[1] == "low"
+
+
+@pytest.mark.req("A2")
+def test_whether_a_parameter_is_required_is_told(install, ask_about):
+    """By its signature: its default, or that it has none."""
+    source = '''\
+        """Ships."""
+
+        def moor(berth_number, rope="long"):
+            """Moor a ship.
+
+            Args:
+                berth_number: Where the ship lies.
+                rope: How the ship is held.
+            """
+        '''
+    install("pier", {"pier/__init__.py": source})
+    text, _level = ask_about("pier", "What does berth_number do in pier.moor and is it required?")
+    assert "`berth_number` in `pier.moor` has no default: it is required." in text
+    assert (
+        'default of `rope` in `pier.moor` is `"long"`.'
+        in ask_about("pier", "Is rope of pier.moor optional?")[0]
+    )
