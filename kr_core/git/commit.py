@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from kr_core.files import lock
 from kr_core.git.repository import Git
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
 
     from kr_core.git.repository import Entry
 
-__all__ = ["CommitResult", "IndexLock", "commit", "foresee", "locked_index", "require_ready"]
+__all__ = [
+    "CommitResult",
+    "IndexLock",
+    "commit",
+    "foresee",
+    "locked_index",
+    "release_left_lock",
+    "require_ready",
+]
 
 _LOCK_SECONDS = 3.0
 """How long another git command may hold the index before we give up; `git add` takes milliseconds."""
@@ -202,16 +211,44 @@ class IndexLock:
     def write(self, raw: bytes) -> None:
         """Write the index that is to take the place of the present one."""
         with os.fdopen(os.dup(self._handle), "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        if self._before:  # git looks into files that are not older than the index, and did not do so now
-            os.utime(self._file, ns=(self._before.st_atime_ns, self._before.st_mtime_ns))
+            self._fill(file, raw)
+        self._keep_times(self._file)
+
+    def replace(self, raw: bytes | None) -> None:
+        """Put an index in the place of the present one, and go on holding the lock; None leaves no index."""
+        if raw is None:
+            self.index.unlink(missing_ok=True)
+            return
+        fresh = self.index.with_name("index.kr")  # nobody else writes it: we have the lock
+        fresh.unlink(missing_ok=True)
+        handle = os.open(
+            fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(os.fstat(self._handle).st_mode)
+        )
+        with os.fdopen(handle, "wb") as file:
+            self._fill(file, raw)
+        self._keep_times(fresh)
+        fresh.replace(self.index)
+
+    @property
+    def identity(self) -> list[int]:
+        """What tells this lock from a later one of the same name."""
+        status = os.fstat(self._handle)
+        return [status.st_dev, status.st_ino, status.st_mtime_ns]
 
     def publish(self) -> None:
         """Put it there."""
         self._file.replace(self.index)
         self._published = True
+
+    @staticmethod
+    def _fill(file: BinaryIO, raw: bytes) -> None:
+        file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())
+
+    def _keep_times(self, file: Path) -> None:
+        if self._before:  # git looks into files that are not older than the index, and did not do so now
+            os.utime(file, ns=(self._before.st_atime_ns, self._before.st_mtime_ns))
 
     def close(self) -> None:
         """Let go; without `publish` nothing has changed."""
@@ -221,26 +258,39 @@ class IndexLock:
 
 
 @contextmanager
-def locked_index(folder: Path) -> Iterator[IndexLock]:
+def locked_index(folder: Path, seconds: float | None = None) -> Iterator[IndexLock]:
     """Hold the lock on the index of a work tree, as git does.
+
+    Args:
+        folder: of the work tree's repository.
+        seconds: how long to wait for another git command; 3 if not given.
 
     Raises:
         GitRefusedError: another git command holds it for too long.
     """
-    until = monotonic() + _LOCK_SECONDS
+    until = monotonic() + (_LOCK_SECONDS if seconds is None else seconds)
     while True:
         try:
             lock = IndexLock(folder / "index")
             break
         except FileExistsError:
             if monotonic() > until:
-                hint = "let the other git command end, or remove the file if none runs"
+                hint = "end the other git command, such as a `git commit` with its editor open; remove the file if none runs"
                 raise GitRefusedError(f"{shown(folder / 'index.lock')} is there; {hint}") from None
             sleep(0.02)
     try:
         yield lock
     finally:
         lock.close()
+
+
+def release_left_lock(folder: Path, identity: Sequence[int]) -> None:
+    """Remove the lock that a process of KR was killed with; another one stays."""
+    file = folder / "index.lock"
+    with suppress(FileNotFoundError):
+        status = file.lstat()
+        if [status.st_dev, status.st_ino, status.st_mtime_ns] == list(identity):
+            file.unlink()
 
 
 def _explained(error: OSError, where: Path) -> str:

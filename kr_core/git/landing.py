@@ -1,8 +1,12 @@
 """Changes brought onto the branch that is checked out, by plumbing alone, with its work tree and index brought along.
 
-The order makes a kill harmless: what is about to happen is written down, the branch moves, the index and the files follow. A
-later run finds what is written down and goes on from there (`resume`). A file with changes of the user is left as it is, and
-so are the branch and all the rest.
+All of it happens under the lock on the user's index. A `git commit` reads HEAD, then the index, and moves the branch only from the
+commit that it has read. So the new index is there before the branch moves, and the branch is locked by then: who reads the new
+commit never reads the old index, whose commit would undo what landed.
+
+The order makes a kill harmless, too: what is about to happen is written down, the index follows, the branch moves, the files follow.
+A later run finds what is written down and goes on from there (`resume`). A file with changes of the user is left as it is,
+and so are the branch and all the rest.
 """
 
 from __future__ import annotations
@@ -12,24 +16,31 @@ import os
 import shutil
 import stat
 import tempfile
-from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lock, write_atomically
-from kr_core.git.commit import locked_index
-from kr_core.git.raw_checkout import LINK, blobs, tree_entries
+from kr_core.git.commit import locked_index, release_left_lock, require_ready
+from kr_core.git.raw_checkout import blobs, tree_entries
+from kr_core.git.ref_transaction import BranchBusyError, moved_branch
+from kr_core.git.work_tree_files import is_blocked, parent_folder, remove_file, write_file
 from kr_core.git.worktree import GitRefusedError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
+    from kr_core.git.commit import IndexLock
     from kr_core.git.repository import Entry, Git
 
 __all__ = ["Landing", "Rewrite", "land", "resume"]
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NONE = b"0"
+_INDEX_SECONDS = 30.0
+"""How long another git command may hold the index: `git commit -a` does while its editor is open."""
+_BRANCH_SECONDS = 30.0
+"""How long we try to be faster than others who move the branch."""
+_PAUSE_SECONDS = 0.01
 _LARGEST_TEXT = 16 * 2**20
 
 
@@ -74,38 +85,18 @@ def land(
         GitRefusedError: the branch or the work tree has other changes there; nothing was changed.
         OSError: a file cannot be written; `resume` goes on.
     """
+    work = _Work(branch, base, entries, message, pending, rewrite)
     with lock(git.folder):
         resume(git, pending)
-        if git.branch() != branch:
-            raise GitRefusedError(
-                f"{shown(branch)} is not checked out any more; check it out, and run the task again"
-            )
-        head = git.head()
-        before = tree_entries(git, head)
-        began = before if head == base else tree_entries(git, base)
-        absent: Entry = (_NONE, git.no_object)
-        changed = {path: entry for path, entry in entries.items() if before.get(path, absent) != entry}
-        for path in changed:
-            if before.get(path, absent) != began.get(path, absent):
-                raise GitRefusedError(
-                    f"{shown(os.fsdecode(path))} has changed on the branch meanwhile; run the task again"
-                )
-        old = {path: before.get(path, absent) for path in changed}
-        _require_clean(git, old)
-        staged = _staged(git, head)
-        if found := staged & changed.keys():
-            raise GitRefusedError(
-                f"{shown(os.fsdecode(min(found)))} is staged; commit it, and run the task again"
-            )
-        free = rewrite is not None and rewrite.path not in changed and rewrite.path not in staged
-        ticked = _rewritten(git, before, rewrite) if rewrite is not None and free else None
-        own = dict(changed)
-        if rewrite is not None and ticked is not None:
-            own[rewrite.path], old[rewrite.path] = ticked, before[rewrite.path]
-        commit = ""
-        if own:
-            commit = _moved(git, branch, head, own, old, message, pending)
-        return Landing(commit, rewrite is not None and _rewrite_file(git, rewrite))
+        until = monotonic() + _BRANCH_SECONDS
+        while True:
+            try:
+                with locked_index(git.folder, _INDEX_SECONDS) as held:
+                    return _landed(git, held, work)
+            except BranchBusyError:  # the user has committed at the same moment
+                if monotonic() > until:
+                    raise
+                sleep(_PAUSE_SECONDS)
 
 
 def resume(git: Git, pending: Path) -> bool:
@@ -117,27 +108,82 @@ def resume(git: Git, pending: Path) -> bool:
     try:
         told = json.loads(pending.read_text("utf-8"))
         new, entries, old = told["new"], _read(told["entries"]), _read(told["old"])
+        branch, left = told["branch"], told["lock"]
     except FileNotFoundError:
         return False
     except (ValueError, KeyError, TypeError):  # it was never written whole, so nothing has moved
         pending.unlink(missing_ok=True)
         return False
-    if git.branch() == told["branch"] and git.head() == new:
-        _follow(git, new, entries, old)
-    pending.unlink(missing_ok=True)
+    release_left_lock(git.folder, left)
+    with locked_index(git.folder, _INDEX_SECONDS) as held:
+        head = git.head()
+        if head and git.branch() == branch:
+            now = tree_entries(git, head)
+            landed = git.has_commit(head, new)
+            wanted = entries if landed else old
+            same = {path: entry for path, entry in wanted.items() if now.get(path, _absent(git)) == entry}
+            if landed:
+                _write_files(git, same, old)
+            else:
+                _undo_index(git, held, new, same)
+        pending.unlink(missing_ok=True)
     return True
+
+
+class _Work(NamedTuple):
+    """What is to land; see `land`."""
+
+    branch: str
+    base: str
+    entries: Mapping[bytes, Entry]
+    message: str
+    pending: Path
+    rewrite: Rewrite | None
+
+
+def _landed(git: Git, held: IndexLock, work: _Work) -> Landing:
+    """Land what fits the branch as it is now."""
+    require_ready(git, {})
+    if git.branch() != work.branch:
+        raise GitRefusedError(
+            f"{shown(work.branch)} is not checked out any more; check it out, and run the task again"
+        )
+    head = git.head()
+    before = tree_entries(git, head)
+    began = before if head == work.base else tree_entries(git, work.base)
+    absent = _absent(git)
+    changed = {path: entry for path, entry in work.entries.items() if before.get(path, absent) != entry}
+    for path in changed:
+        if before.get(path, absent) != began.get(path, absent):
+            raise GitRefusedError(
+                f"{shown(os.fsdecode(path))} has changed on the branch meanwhile; run the task again"
+            )
+    old = {path: before.get(path, absent) for path in changed}
+    _require_clean(git, old)
+    staged = _staged(git, head)
+    if found := staged & changed.keys():
+        raise GitRefusedError(
+            f"{shown(os.fsdecode(min(found)))} is staged; commit it, and run the task again"
+        )
+    rewrite = work.rewrite
+    free = rewrite is not None and rewrite.path not in changed and rewrite.path not in staged
+    ticked = _rewritten(git, before, rewrite) if rewrite is not None and free else None
+    own = dict(changed)
+    if rewrite is not None and ticked is not None:
+        own[rewrite.path], old[rewrite.path] = ticked, before[rewrite.path]
+    commit = _moved(git, held, work, head, own, old) if own else ""
+    return Landing(commit, rewrite is not None and _rewrite_file(git, rewrite))
 
 
 def _moved(
     git: Git,
-    branch: str,
+    held: IndexLock,
+    work: _Work,
     head: str,
     entries: Mapping[bytes, Entry],
     old: Mapping[bytes, Entry],
-    message: str,
-    pending: Path,
 ) -> str:
-    """Make the commit, move the branch to it, and let index and files follow."""
+    """Make the commit, and let the index, the branch and the files go to it."""
     with tempfile.TemporaryDirectory() as scratch:
         index = Path(scratch, "index")
         git("read-tree", head, index=index)
@@ -147,19 +193,34 @@ def _moved(
             name = shown(os.fsdecode(min(differing.keys() ^ entries.keys())))
             raise GitRefusedError(f"{name} would change as well, and is not part of the work")
         tree = git.tree(index)
-    new = git.text("commit-tree", tree, "-p", head, stdin=message.encode("utf-8", "replace"))
-    told = {"branch": branch, "new": new, "entries": _written(entries), "old": _written(old)}
-    write_atomically(pending, json.dumps(told))
-    subject = message.partition("\n")[0]
+    new = git.text("commit-tree", tree, "-p", head, stdin=work.message.encode("utf-8", "replace"))
+    theirs = held.index.read_bytes() if held.index.exists() else None
+    ours = _with_entries(git, held, entries)
+    told = {
+        "branch": work.branch,
+        "new": new,
+        "entries": _written(entries),
+        "old": _written(old),
+        "lock": held.identity,
+    }
+    write_atomically(work.pending, json.dumps(told))
+    subject = work.message.partition("\n")[0]
     try:
-        git("update-ref", "-m", f"commit: {subject}", branch, new, head)  # refused if the branch has moved
+        with moved_branch(git, work.branch, new, head, f"commit: {subject}") as move:
+            held.replace(ours)
+            move()
     except BaseException:
         if git.head() != new:
-            pending.unlink(missing_ok=True)
+            held.replace(theirs)
+            work.pending.unlink(missing_ok=True)
         raise
-    _follow(git, new, entries, old)
-    pending.unlink(missing_ok=True)
+    _write_files(git, entries, old)
+    work.pending.unlink(missing_ok=True)
     return new
+
+
+def _absent(git: Git) -> Entry:
+    return _NONE, git.no_object
 
 
 def _written(entries: Mapping[bytes, Entry]) -> dict[str, list[str]]:
@@ -180,8 +241,8 @@ def _require_clean(git: Git, old: Mapping[bytes, Entry]) -> None:
         GitRefusedError: one is not.
     """
     for path in old:
-        with _folder(git.top, path) as parent:
-            blocked = parent is None and _is_blocked(git.top, path)
+        with parent_folder(git.top, path) as parent:
+            blocked = parent is None and is_blocked(git.top, path)
         if blocked:
             raise _dirty(path)
     try:
@@ -213,105 +274,45 @@ def _staged(git: Git, head: str) -> set[bytes]:
         return set(git.staged(git.tree_of(head), index))
 
 
-def _is_blocked(top: Path, path: bytes) -> bool:
-    """Whether a link or a file lies where a folder of a path would."""
-    place = top
-    for part in os.fsdecode(path).split("/")[:-1]:
-        place /= part
-        try:
-            mode = place.lstat().st_mode
-        except OSError:
-            return False
-        if not stat.S_ISDIR(mode):
-            return True
-    return False
+# -- what goes with the branch -------------------------------------------------------------------------------
 
 
-# -- what follows the branch ---------------------------------------------------------------------------------
-
-
-def _follow(git: Git, new: str, entries: Mapping[bytes, Entry], old: Mapping[bytes, Entry]) -> None:
-    """Bring index and files to the new commit, where they are as the old one has them; a second time changes nothing."""
-    with locked_index(git.folder) as held, tempfile.TemporaryDirectory() as scratch:
+def _with_entries(git: Git, held: IndexLock, entries: Mapping[bytes, Entry]) -> bytes:
+    """The user's index with some entries."""
+    with tempfile.TemporaryDirectory() as scratch:
         theirs = Path(scratch, "theirs")
         if held.index.exists():
-            shutil.copy2(held.index, theirs)
-        staged = git.staged(
-            git.tree_of(new), theirs
-        )  # what the new commit has of paths that the index has otherwise
-        git.enter({path: entry for path, entry in entries.items() if path in staged}, index=theirs)
-        held.write(theirs.read_bytes())
-        held.publish()
+            shutil.copy2(held.index, theirs)  # with its time: git trusts what is older than the index
+        git.enter(entries, index=theirs)
+        return theirs.read_bytes()
+
+
+def _undo_index(git: Git, held: IndexLock, new: str, old: Mapping[bytes, Entry]) -> None:
+    """Put entries back where the index has those of a commit that the branch never came to."""
+    with tempfile.TemporaryDirectory() as scratch:
+        theirs = Path(scratch, "theirs")
+        if not held.index.exists():
+            return
+        shutil.copy2(held.index, theirs)
+        differing = git.staged(git.tree_of(new), theirs)
+    if back := {path: entry for path, entry in old.items() if path not in differing}:
+        held.replace(_with_entries(git, held, back))
+
+
+def _write_files(git: Git, entries: Mapping[bytes, Entry], old: Mapping[bytes, Entry]) -> None:
+    """Bring the files to the new commit that are as the old one has them; a second time changes nothing."""
     now = git.objects(entries)
     following = {
         path: entry for path, entry in entries.items() if now[path] == old[path] and now[path] != entry
     }
     for path, entry in following.items():
         if entry[0] == _NONE:
-            _remove(git.top, path)
+            remove_file(git.top, path)
     ids = [id_ for mode, id_ in following.values() if mode != _NONE]
     contents = blobs(git, ids)
     for path, (mode, _id) in following.items():
         if mode != _NONE:
-            _write(git.top, path, mode, next(contents))
-
-
-@contextmanager
-def _folder(top: Path, path: bytes, *, make: bool = False) -> Iterator[int | None]:
-    """The folder that a path lies in, opened part by part without following a link; None where there is none."""
-    handle: int | None = os.open(top, _FOLDER)
-    try:
-        for part in path.split(b"/")[:-1]:
-            assert handle is not None
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(part, dir_fd=handle)
-            try:
-                below = os.open(part, _FOLDER, dir_fd=handle)
-            except OSError:
-                if make:
-                    raise
-                os.close(handle)
-                handle = None
-                break
-            os.close(handle)
-            handle = below
-        yield handle
-    finally:
-        if handle is not None:
-            os.close(handle)
-
-
-def _write(top: Path, path: bytes, mode: bytes, content: bytes) -> None:
-    name = path.rpartition(b"/")[2]
-    temporary = b".%s.kr-%s" % (name[:100], os.urandom(6).hex().encode())
-    with _folder(top, path, make=True) as parent:
-        with suppress(OSError):  # an empty folder in its place
-            os.rmdir(name, dir_fd=parent)
-        if mode == LINK:
-            os.symlink(content, temporary, dir_fd=parent)
-        else:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            handle = os.open(temporary, flags, 0o777 if mode == b"100755" else 0o666, dir_fd=parent)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-
-
-def _remove(top: Path, path: bytes) -> None:
-    with _folder(top, path) as parent:
-        if parent is None:
-            return
-        with suppress(FileNotFoundError):
-            os.unlink(path.rpartition(b"/")[2], dir_fd=parent)
-    folder = path.rpartition(b"/")[0]
-    while folder:  # git keeps no empty folder
-        with _folder(top, folder) as parent:
-            try:
-                os.rmdir(folder.rpartition(b"/")[2], dir_fd=parent)
-            except OSError:
-                return
-        folder = folder.rpartition(b"/")[0]
+            write_file(git.top, path, mode, next(contents))
 
 
 # -- the rewrite ---------------------------------------------------------------------------------------------
@@ -333,7 +334,7 @@ def _rewritten(git: Git, before: Mapping[bytes, Entry], rewrite: Rewrite) -> Ent
 
 def _rewrite_file(git: Git, rewrite: Rewrite) -> bool:
     """Make the change in the work tree's own file too, which may have other changes, or not be tracked."""
-    with _folder(git.top, rewrite.path) as parent:
+    with parent_folder(git.top, rewrite.path) as parent:
         if parent is None:
             return False
         name = rewrite.path.rpartition(b"/")[2]
@@ -349,5 +350,5 @@ def _rewrite_file(git: Git, rewrite: Rewrite) -> bool:
     changed = rewrite.change(content) if len(content) <= _LARGEST_TEXT else None
     if changed is None:
         return True  # it is so already, or has no such line
-    _write(git.top, rewrite.path, b"100755" if status.st_mode & stat.S_IXUSR else b"100644", changed)
+    write_file(git.top, rewrite.path, b"100755" if status.st_mode & stat.S_IXUSR else b"100644", changed)
     return True

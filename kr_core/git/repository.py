@@ -172,7 +172,6 @@ class Git:
         Raises:
             RefusedError: it failed, or took too long.
         """
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         environ, cwd = dict(self._environ), self.top
         seconds = _READ_SECONDS if arguments[0] in _READS else _SECONDS
         if index:
@@ -181,7 +180,7 @@ class Git:
             environ |= {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(cwd)}
         try:
             done = subprocess.run(  # noqa: S603  no shell; names go through standard input
-                [self._program, "--no-pager", *settings, *arguments],
+                self._argv(arguments),
                 check=False, capture_output=True, input=stdin, cwd=cwd, env=environ, timeout=seconds,
                 start_new_session=True,  # no terminal to ask on, and no part in our Ctrl-C
             )  # fmt: skip
@@ -190,6 +189,18 @@ class Git:
         if done.returncode not in ok:
             raise GitRefusedError(_said(arguments[0], done.stderr.decode("utf-8", "replace")))
         return done.stdout
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a command that is talked with by pipes; it ends at the end of what it reads."""
+        return subprocess.Popen(  # noqa: S603  no shell
+            self._argv(arguments),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.top, env=dict(self._environ),
+            start_new_session=True,
+        )  # fmt: skip
+
+    def _argv(self, arguments: Iterable[str]) -> list[str]:
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        return [self._program, "--no-pager", *settings, *arguments]
 
     def text(self, *arguments: str, stdin: bytes = b"", index: Path | None = None) -> str:
         """A line that a command prints.
@@ -222,6 +233,10 @@ class Git:
     def head(self) -> str:
         """The commit that HEAD is; empty before the first one."""
         return self("rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1)).decode().strip()
+
+    def has_commit(self, head: str, commit: str) -> bool:
+        """Whether a commit is that of a branch, or before it."""
+        return self.text("rev-list", "--max-count=1", "--ignore-missing", commit, f"^{head}") == ""
 
     def tree_of(self, commit: str) -> str:
         """The tree of a commit; the empty tree for no commit."""

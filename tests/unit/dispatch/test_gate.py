@@ -1,7 +1,10 @@
 """The gate: whatever an agent does in its worktree, only what is inside its scope may land."""
 
 import os
+import signal
 import subprocess
+import threading
+from contextlib import suppress
 
 import pytest
 from support.tasks import ATTACKS, FILES, IDENTITY, WORK, Repository
@@ -9,6 +12,8 @@ from support.tasks import ATTACKS, FILES, IDENTITY, WORK, Repository
 from kr_core.dispatch.gate import judge, objects_of, patch_of
 from kr_core.dispatch.scopes import Scope
 from kr_core.dispatch.workspace import open_workspace, remove_folder
+from kr_core.git import landing
+from kr_core.git.commit import IndexLock
 from kr_core.git.landing import Rewrite, land, resume
 from kr_core.git.repository import Git
 from kr_core.git.worktree import GitRefusedError
@@ -195,20 +200,144 @@ def test_a_rewritten_line_is_changed_wherever_the_file_is(tmp_path, state):
         assert repository.status == []
 
 
-def test_a_landing_that_was_killed_is_gone_on_with(task, monkeypatch):
-    """After the branch has moved and before the files follow."""
-    from kr_core.git import landing
-
+@pytest.mark.parametrize("moment", ["before the index", "before the branch", "before the files"])
+def test_a_landing_that_was_killed_is_gone_on_with(task, moment):
+    """Its lock on the index is left behind: the next landing removes it, and nothing is half there."""
     task.do("echo 'app = 2' > src/app.py; echo new > src/new.py; rm src/deep/part.py")
-    with monkeypatch.context() as patched:
-        patched.setattr(landing, "_follow", lambda *_given: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            task.land(task.judge())
-    assert task.repository.status != []
+    verdict = task.judge()
+    if not (child := os.fork()):
+        replace = IndexLock.replace
+        if moment == "before the index":
+            IndexLock.replace = lambda *_given: os.kill(os.getpid(), signal.SIGKILL)
+        elif moment == "before the branch":
+            IndexLock.replace = lambda *given: (replace(*given), os.kill(os.getpid(), signal.SIGKILL))
+        else:
+            landing._write_files = lambda *_given: os.kill(os.getpid(), signal.SIGKILL)
+        with suppress(BaseException):
+            task.land(verdict)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    lock = task.repository.top / ".git/index.lock"
+    assert lock.exists()
     assert resume(task.git, task.pending)
+    assert not lock.exists()
     assert task.repository.status == []
+    landed = moment == "before the files"
+    assert (task.repository.head != task.base) == landed
+    if not landed:
+        task.land(verdict)
     assert task.repository.files()["src/new.py"] == "new\n"
+    assert task.repository.status == []
     assert not resume(task.git, task.pending)
+
+
+def test_a_landing_that_was_killed_leaves_alone_what_came_after_it(task):
+    """The user has removed the lock and has committed: that stays, and the files of the landing follow."""
+    task.do("echo 'app = 2' > src/app.py; echo new > src/new.py")
+    verdict = task.judge()
+    if not (child := os.fork()):
+        landing._write_files = lambda *_given: os._exit(9)
+        with suppress(BaseException):
+            task.land(verdict)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    repository = task.repository
+    (repository.top / ".git/index.lock").unlink()
+    repository.write("README.md", "mine\n")
+    repository.git("commit", "-qm", "mine", "README.md")
+    (repository.top / ".git/index.lock").touch()  # of another git command
+    landing_lock = (repository.top / ".git/index.lock").stat()
+    with pytest.raises(GitRefusedError, match="end the other git command"):
+        with_little_patience(resume, task.git, task.pending)
+    assert (repository.top / ".git/index.lock").stat() == landing_lock
+    (repository.top / ".git/index.lock").unlink()
+    assert resume(task.git, task.pending)
+    assert repository.status == []
+    assert (repository.files()["README.md"], repository.files()["src/app.py"]) == ("mine\n", "app = 2\n")
+
+
+def with_little_patience(work, *arguments):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(landing, "_INDEX_SECONDS", 0.1)
+        return work(*arguments)
+
+
+def test_a_lock_that_another_git_command_left_is_named_with_what_to_do(task):
+    """Nothing lands, and the lock stays."""
+    task.do("echo 'app = 2' > src/app.py")
+    lock = task.repository.top / ".git/index.lock"
+    lock.touch()
+    with pytest.raises(GitRefusedError) as refused:
+        with_little_patience(task.land, task.judge())
+    assert str(refused.value).startswith(f"{lock} is there; end the other git command")
+    assert lock.exists()
+    assert task.repository.head == task.base
+    lock.unlink()
+    assert task.land(task.judge()).commit == task.repository.head
+
+
+COMMITS = {
+    "git commit": ["add {0}", "commit -qm mine"],
+    "git commit FILE": ["add {0}", "commit -qm mine -- {0}"],
+    "git commit -a": ["add -N {0}", "commit -qam mine"],
+}
+
+
+class User(threading.Thread):
+    """Somebody who goes on committing files, and tries again what git refuses."""
+
+    def __init__(self, repository, commands):
+        super().__init__()
+        self._repository, self._commands = repository, commands
+        self.committed = []
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            name = f"mine/{len(self.committed)}"
+            self._repository.write(name, name)
+            for command in self._commands:
+                while not self._done(command.format(name)) and not self.ended.is_set():
+                    pass
+            self.committed.append(name)
+
+    def _done(self, command):
+        done = subprocess.run(
+            ["git", *command.split()], check=False, capture_output=True, cwd=self._repository.top, env=self._repository.environ
+        )  # fmt: skip
+        said = done.stderr.decode()
+        assert done.returncode == 0 or "File exists" in said or "cannot lock ref" in said, said
+        return done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("how", "landings"), [("git commit", 20), ("git commit FILE", 8), ("git commit -a", 8)]
+)
+def test_it_lands_beside_the_users_own_commits(repository, tmp_path, how, landings):
+    """Landings beside a loop of commits: nothing of either side is lost, or in the other's commit."""
+    user = User(repository, COMMITS[how])
+    user.start()
+    try:
+        for number in range(landings):
+            task = Task(repository, tmp_path / f"state{number}")
+            task.do(f"echo {number} > src/app.py; echo {number} > src/{number}; rm -f src/{number - 2}")
+            assert task.land(task.judge()).commit
+            remove_folder(tmp_path / f"state{number}")
+    finally:
+        user.ended.set()
+        user.join()
+    repository.git("reset", "-q", "mine")
+    assert [line for line in repository.status if "mine/" not in line] == []
+    files = repository.files()
+    assert {files.get(name) for name in user.committed[:-1]} <= {*user.committed}
+    assert files["src/app.py"] == f"{landings - 1}\n"
+    numbers = {name for name in files if name.removeprefix("src/").isdigit()}
+    assert numbers == {f"src/{landings - 2}", f"src/{landings - 1}"}
+    log = repository.git("log", "--format=%x00%s", "--name-only", "HEAD").split("\0")[1:]
+    commits = [(one.split("\n")[0], one.split("\n")[2:-1]) for one in log[:-1]]
+    for subject, names in commits:
+        assert {name.startswith("mine/") for name in names} == {subject == "mine"}, (subject, names)
+    assert sum(subject.startswith("T001") for subject, _names in commits) == landings
 
 
 def test_what_is_kept_aside_can_be_applied(task):
