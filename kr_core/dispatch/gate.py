@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kr_core.dispatch.workspace import Workspace
     from kr_core.git.repository import Entry, Git
 
-__all__ = ["CACHES", "Refusal", "Verdict", "judge", "objects_of", "patch_of"]
+__all__ = ["CACHES", "Refusal", "Verdict", "judge", "objects_of", "patch_of", "without_ignored"]
 
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", "node_modules"}
@@ -93,6 +93,18 @@ def judge(workspace: Workspace, scope: Scope, granted: Iterable[str] = ()) -> Ve
     faults = ((one.path, judgement.fault_of_folder(one)) for one in folders)
     refused += [Refusal(_shown(path), fault) for path, fault in faults if fault]
     return Verdict(tuple(allowed), tuple(refused), tuple(files))
+
+
+def without_ignored(git: Git, verdict: Verdict) -> Verdict:
+    """The verdict without the new files that the project's git ignores: they do not land, as `git add` would not take them.
+
+    Raises:
+        GitRefusedError: git cannot say.
+    """
+    ignored = git.ignored(os.fsencode(one.path) for one in verdict.allowed if one.before is None)
+    return verdict._replace(
+        allowed=tuple(one for one in verdict.allowed if os.fsencode(one.path) not in ignored)
+    )
 
 
 class _Judgement:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.aio import shielded
 from kr_core.dispatch import sandbox
 from kr_core.dispatch.agent_process import EndedAgent, run_agent
-from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of
+from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, without_ignored
 from kr_core.dispatch.record import RefusedPath, TaskRecord, keep
 from kr_core.dispatch.roles import HUMAN
 from kr_core.dispatch.session import ENDED_WITH_KR
@@ -228,6 +228,7 @@ class Dispatcher:
             seconds=round(seconds, 3),
         )  # fmt: skip
         await shielded(lambda: keep(self._pipeline.journal, done, [finished]))
+        await self._session.deliver()
         self._tell(f"{record.id} {came.status}{f': {came.reason}' if came.reason else ''}")
         return done
 
@@ -240,8 +241,9 @@ class Dispatcher:
         ended = await self._ran(planned, worker, log, space, work)
         found = self._session.running.pop(log.attempt, [])
         try:
-            verdict = await shielded(lambda: judge(space, self._plan.scopes[planned.assignment.role]))
-        except OSError as error:
+            whole = await shielded(lambda: judge(space, self._plan.scopes[planned.assignment.role]))
+            verdict = await shielded(lambda: without_ignored(self._git, whole))
+        except (GitRefusedError, OSError) as error:
             await self._kept_aside(log, space, Verdict((), (), ()), planned)
             return _Attempt(
                 "failed", f"its worktree cannot be read: {printable(str(error))}", output=ended.output
@@ -251,6 +253,8 @@ class Dispatcher:
             "task.judged", changed=list(verdict.changed), refused=[one._asdict() for one in verdict.refused]
         )
         status, reason = _status(planned, ended, verdict)
+        if reason == _NOTHING and whole.changed:
+            reason = f"{_NOTHING} except files that git ignores: {', '.join(whole.changed[:3])}"
         if status == "succeeded":
             try:
                 commit = await self._landed(planned, log, space, verdict)
@@ -323,11 +327,7 @@ class Dispatcher:
         message = printable("\n".join([subject, "", *told])) + "\n"
 
         def work() -> tuple[str, bool]:
-            ignored = self._git.ignored(
-                os.fsencode(one.path) for one in verdict.allowed if one.before is None
-            )
-            own = [one for one in verdict.allowed if os.fsencode(one.path) not in ignored]
-            entries = objects_of(self._git, space, own)
+            entries = objects_of(self._git, space, verdict.allowed)
             landing = land(
                 self._git,
                 self._session.branch,

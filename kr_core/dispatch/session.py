@@ -15,7 +15,7 @@ from kr_core.dispatch.gate import Refusal
 from kr_core.dispatch.project_guard import ProjectGuard
 from kr_core.dispatch.record import keep, records
 from kr_core.dispatch.workspace import remove_folder
-from kr_core.errors import ConfigError, suggestion
+from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.files import make_state_folder, try_lock
 from kr_core.git.commit import require_ready
 from kr_core.git.landing import resume
@@ -102,6 +102,7 @@ class DispatchSession:
         """The attempts whose agents run, with what was found in the project meanwhile."""
         self._confinements = confinements
         self._guard: ProjectGuard | None = None
+        self._noted: set[str] = set()
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -168,6 +169,17 @@ class DispatchSession:
         """Take what is in the project now for right; the lock is held."""
         if self._guard is not None:
             await shielded(self._guard.look)
+
+    async def deliver(self) -> None:
+        """Hand the logs what has happened so far: a run may take hours, and be killed."""
+        try:
+            notes = await shielded(self.pipeline.deliver_logs)
+        except KRError as error:  # a log that fails ends no task
+            notes = [str(error)]
+        for note in notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                self.tell(note)
 
     def _resume(self) -> None:
         """Bring to an end what a run that was killed has left: half a landing, records, worktrees."""

@@ -30,6 +30,8 @@ CHANGEABLE = (
 )  # fmt: skip
 """What git itself writes in its folder when an agent looks at its work, or commits it; none of it is ever read."""
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = false\n"
+_IDENTITY = "[user]\n\tname = KR task\n\temail = task@kr.invalid\n[commit]\n\tgpgSign = false\n"
+"""Whose an agent's own commits are: nothing that is read."""
 
 
 class Workspace(NamedTuple):
@@ -80,7 +82,10 @@ def _write_repository(git: Git, own: Path, base: str, branch: str, objects: Path
     (own / "objects/info/alternates").write_bytes(os.fsencode(objects) + b"\n")
     extended = git.object_format != "sha1"
     config = _CONFIG.format(version=int(extended))
-    (own / "config").write_text(config + ("[extensions]\n\tobjectformat = sha256\n" if extended else ""))
+    (own / "config").write_text(
+        config + ("[extensions]\n\tobjectformat = sha256\n" if extended else "") + _IDENTITY
+    )
+    (own / "info/exclude").write_bytes(git.exclude_rules())
     with tempfile.TemporaryDirectory() as scratch:
         index = Path(scratch, "index")
         git("read-tree", base, index=index)

@@ -224,6 +224,29 @@ class Git:
         )
         return set(told.split(b"\0")[:-1])
 
+    def exclude_rules(self) -> bytes:
+        """What the user's own files say that git ignores: `core.excludesFile`, and `info/exclude` of the repository.
+
+        Raises:
+            RefusedError: git would wait for one of them.
+            OSError: one cannot be read.
+        """
+        named = self._settings.get("core.excludesfile")
+        configuration = Path(
+            self._environ.get("XDG_CONFIG_HOME") or Path(self._environ.get("HOME", "/"), ".config")
+        )
+        place = (
+            configuration / "git/ignore"
+            if named is None
+            else Path(self.text("config", "--path", "core.excludesFile"))
+        )
+        found = []
+        for file in (self.top / place, self.common / "info/exclude"):
+            require_ending(file)
+            if file.is_file():
+                found.append(read_bytes(file, limit=_LARGEST))
+        return b"\n".join(found)
+
     # -- trees and indexes -------------------------------------------------------------------------------
 
     def branch(self) -> str:

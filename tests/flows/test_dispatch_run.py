@@ -313,6 +313,8 @@ def test_what_an_agent_leaves_running_is_ended(make, confinement):
     ("script", "status", "reason"),
     [
         ("exit 0", "failed", "it changed nothing"),
+        ("echo x > src/a.secret", "failed", "it changed nothing except files that git ignores: src/a.secret"),
+        ("echo x > src/a.secret; echo a > src/a.py; git add -A; git commit -qm a", "succeeded", ""),
         ("echo why >&2; exit 7", "failed", "exit code 7: why"),
         ("echo a > src/a.py; sleep 600", "timed_out", "timeout after 3 s"),
         ("head -c 2000000000 /dev/zero > src/large", "blocked_by_scope", "src/large: it is larger"),

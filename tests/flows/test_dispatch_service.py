@@ -120,3 +120,16 @@ def test_a_feature_and_a_task_with_odd_names_stay_in_their_folder(project, servi
     (project.scripts / "T002").write_text("echo x > README.md\n")
     assert finished(service, service.dispatch_task(odd, "dede")).state == "blocked_by_scope"
     assert len(project.patches()) == 1
+
+
+@pytest.mark.req("G2")
+def test_logs_hear_what_happens_to_a_task(project, service):
+    """As soon as it has ended, each event once; a log that cannot be written ends no task."""
+    assert finished(service, service.dispatch_task(task("T001"), "dede")).state == "succeeded"
+    lines = [json.loads(line) for line in (project.top / ".kr/log.jsonl").read_text().splitlines()]
+    assert [one["kind"] for one in lines] == [
+        "task.dispatched", "task.started", "task.ended", "task.judged", "task.landed", "task.finished",
+    ]  # fmt: skip
+    (project.top / ".kr/log.jsonl").unlink()
+    (project.top / ".kr/log.jsonl").mkdir()
+    assert finished(service, service.dispatch_task(task("T010"), "dede")).state == "succeeded"

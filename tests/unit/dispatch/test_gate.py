@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 from support.tasks import ATTACKS, FILES, IDENTITY, WORK, Repository
 
-from kr_core.dispatch.gate import judge, objects_of, patch_of
+from kr_core.dispatch.gate import judge, objects_of, patch_of, without_ignored
 from kr_core.dispatch.scopes import Scope
 from kr_core.dispatch.workspace import open_workspace, remove_folder
 from kr_core.git import landing
@@ -78,6 +78,32 @@ def test_work_inside_the_scope_is_all_that_is_seen(task):
     assert verdict.refused == ()
     assert verdict.changed == ("src/app.py", "src/deep/part.py", "src/link", "src/new/x.py")
     assert task.repository.head == task.base
+
+
+def test_an_agent_can_commit_without_an_identity_of_its_own(task):
+    """Its commits do not count; the files do."""
+    alone = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    script = "echo 'app = 2' > src/app.py && git add -A && git commit -m mine && git log -1 --format=%an"
+    done = subprocess.run(
+        ["sh", "-c", script], check=True, cwd=task.space.tree, env=alone, capture_output=True
+    )
+    assert done.stdout.endswith(b"KR task\n")
+    assert (task.judge().refused, task.judge().changed) == ((), ("src/app.py",))
+
+
+def test_an_agent_sees_what_the_user_ignores(repository, tmp_path):
+    """By the rules of the repository and of the user, which are in no commit: its own `git add` leaves it out."""
+    (repository.top / ".git/info/exclude").write_text("*.mine\n")
+    (tmp_path / "rules").write_text("*.yours\n")
+    repository.git("config", "core.excludesFile", str(tmp_path / "rules"))
+    task = Task(repository, tmp_path / "state")
+    task.do(
+        "touch src/a.mine src/b.yours src/c.secret src/d; git add -A; git diff --cached --name-only > src/seen"
+    )
+    assert (task.space.tree / "src/seen").read_text() == "src/d\n"
+    verdict = task.judge()
+    assert set(verdict.changed) == {"src/a.mine", "src/b.yours", "src/c.secret", "src/d", "src/seen"}
+    assert without_ignored(task.git, verdict).changed == ("src/d", "src/seen")
 
 
 def test_nothing_done_is_nothing_seen(task):
