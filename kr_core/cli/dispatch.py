@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             session = DispatchSession(pipeline, tell)
             dispatcher = Dispatcher(session, plan)
             async with session.opened():
-                return await dispatcher.run(chosen)
+                return await dispatcher.run(chosen, options.wanted)
 
         found = aio.run(work())
     if options.json:
@@ -75,6 +75,11 @@ def _result(one: TaskRecord) -> str:
     said = f": {one.reason}" if one.reason else ""
     lines = [f"{one.id} {one.role} {one.status}{said}", *(f"    {path}" for path in one.changed)]
     lines += [f"    refused: {refused.path}: {refused.reason}" for refused in one.refused]
+    lines += [
+        f"    asked: {asked.path}: `kr inbox choose {asked.escalation} yes`, or no"
+        for asked in one.requests
+        if not asked.answer
+    ]
     if one.patch:
         lines.append(f"    kept aside: {one.patch}")
     return "\n".join(lines)

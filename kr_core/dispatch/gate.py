@@ -191,7 +191,7 @@ class _Judgement:
         return old[6] != new[6] or (stat.S_ISREG(new[0]) and bool((old[0] ^ new[0]) & stat.S_IXUSR))
 
     def _outside(self, path: str) -> str:
-        if path in self._granted:
+        if path in self._granted and self._scope.is_grantable(path):
             return ""
         return self._scope.fault(os.fsencode(path))
 

@@ -87,7 +87,7 @@ class TaskJobs:
 
     async def _done(self, dispatcher: Dispatcher, plan: Plan) -> TaskRecord:
         try:
-            return (await dispatcher.run(plan.tasks))[0]
+            return (await dispatcher.run(plan.tasks, [one.task.id for one in plan.tasks]))[0]
         finally:
             await self._leave()
 

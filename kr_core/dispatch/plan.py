@@ -33,8 +33,13 @@ class PlannedTask(NamedTuple):
     criteria: tuple[str, ...]
     related: tuple[str, ...]
 
-    def order(self, feature: str) -> dict[str, Any]:
-        """All that an agent gets to know."""
+    def order(self, feature: str, granted: Sequence[str] = ()) -> dict[str, Any]:
+        """All that an agent gets to know.
+
+        Args:
+            feature: the task's.
+            granted: paths outside of the scope that a person lets it change.
+        """
         task = self.task
         return {
             "id": task.id,
@@ -46,6 +51,7 @@ class PlannedTask(NamedTuple):
             "criteria": list(self.criteria),
             "related": list(self.related),
             "feature": feature,
+            **({"granted": list(granted)} if granted else {}),
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "KIND", "TaskRecord", "keep", "records", "task_record"]
+__all__ = ["FINAL", "KIND", "GrantRequest", "TaskRecord", "keep", "records", "task_record"]
 
 KIND = "task"
 FINAL = ("succeeded", "failed", "timed_out", "blocked_by_scope")
@@ -29,6 +29,15 @@ class RefusedPath(Value):
 
     path: str
     reason: str
+
+
+class GrantRequest(Value):
+    """A path outside of the scope that a person was asked about, and the case in the inbox."""
+
+    path: str
+    escalation: str
+    answer: Literal["", "yes", "no"] = ""
+    """What a person had said when the attempt began."""
 
 
 class TaskRecord(Value):
@@ -49,6 +58,8 @@ class TaskRecord(Value):
     finished: dt.datetime | None = None
     changed: tuple[str, ...] = ()
     refused: tuple[RefusedPath, ...] = ()
+    requests: tuple[GrantRequest, ...] = ()
+    """What a person was asked to grant."""
     commit: str = ""
     patch: str = ""
     output: str = ""

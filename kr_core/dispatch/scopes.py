@@ -68,6 +68,16 @@ class Scope(NamedTuple):
             return ""
         return f"outside of what {self.role} may write ({', '.join(self.allow) or 'nothing'})"
 
+    def is_grantable(self, path: str) -> bool:
+        """Whether a person may open a path that is outside: a role that writes nothing gets none, and deny wins."""
+        parts = path.split("/")
+        return (
+            bool(self.allow)
+            and not name_fault(path)
+            and not any(one in map(folded, parts) for one in _NEVER)
+            and not any(_matches(one, parts, deny=True) for one in self.deny)
+        )
+
     def _names(self, closed: str) -> bool:
         """Whether a pattern names a file or folder that is closed else."""
         return any(closed in pattern.split("/") for pattern in self.allow)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.aio import shielded
 from kr_core.dispatch import sandbox
 from kr_core.dispatch.gate import Refusal
+from kr_core.dispatch.grants import Grants
 from kr_core.dispatch.project_guard import ProjectGuard
 from kr_core.dispatch.record import keep, records
 from kr_core.dispatch.workspace import remove_folder
@@ -98,6 +99,7 @@ class DispatchSession:
         self.sandbox = "none"
         self.landing = asyncio.Lock()
         """Held by who lands work, or looks at the project."""
+        self.grants = Grants(pipeline)
         self.running: dict[str, list[Refusal]] = {}
         """The attempts whose agents run, with what was found in the project meanwhile."""
         self._confinements = confinements

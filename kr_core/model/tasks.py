@@ -8,7 +8,10 @@ from pydantic import Field, StringConstraints
 
 from kr_core.model.base import Value
 
-__all__ = ["ExecutionTask"]
+__all__ = ["GRANT_TOPIC", "ExecutionTask"]
+
+GRANT_TOPIC = "dispatch/grant"
+"""The topic of a question whether a task may change a path outside of its scope."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 

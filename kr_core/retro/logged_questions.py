@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.model.routing import HUMAN
+from kr_core.model.tasks import GRANT_TOPIC
 from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.verdicts import Subject, says_right
 
@@ -129,7 +130,7 @@ def read_questions(journal: EventLog, feature: str) -> list[AskedQuestion]:
     reader = _Reader()
     for event in _events(journal, feature):
         reader.learn(event)
-    return list(reader.questions.values())
+    return reader.of_agents()
 
 
 def read_all(journal: EventLog, feature: str = "") -> dict[str, list[AskedQuestion]]:
@@ -141,7 +142,7 @@ def read_all(journal: EventLog, feature: str = "") -> dict[str, list[AskedQuesti
     readers: dict[str, _Reader] = defaultdict(_Reader)
     for event in _events(journal, feature):
         readers[_text(event.data, "feature_id")].learn(event)
-    return {name: list(one.questions.values()) for name, one in readers.items() if one.questions}
+    return {name: asked for name, one in readers.items() if (asked := one.of_agents())}
 
 
 def by_agent(rounds: Iterable[AnswerRound]) -> dict[str, list[AnswerRound]]:
@@ -178,6 +179,10 @@ class _Reader:
         self._models: dict[tuple[str, str], str] = {}
         self._thresholds: dict[str, str] = {}
         """What set the threshold of each exchange."""
+
+    def of_agents(self) -> list[AskedQuestion]:
+        """The questions that agents answer: whether a task may change a path is a person's alone."""
+        return [one for one in self.questions.values() if one.topic != GRANT_TOPIC]
 
     def learn(self, event: Event) -> None:
         learn = _LEARN.get(event.kind)

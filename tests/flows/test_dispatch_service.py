@@ -104,7 +104,8 @@ def test_the_commands_tell_of_a_task(project, kr_here):
     assert "T002  dede  blocked_by_scope" in kr_here("dispatch", "status", cwd=project.top).out
     log = kr_here("dispatch", "log", "T002", cwd=project.top).out
     assert [line.split()[2] for line in log.splitlines()] == [
-        "task.dispatched", "task.started", "task.ended", "task.judged", "task.kept_aside", "task.finished",
+        "task.dispatched", "task.started", "task.ended", "task.judged", "task.kept_aside", "task.grant_requested",
+        "task.finished",
     ]  # fmt: skip
     shown = kr_here("dispatch", "show", "t002", cwd=project.top).out
     assert "refused: README.md: outside of what dede may write (src/)" in shown

@@ -81,6 +81,13 @@ class TaskRestored(OfTask):
     found: str
 
 
+class TaskGrantRequested(OfTask):
+    """A person is asked, by the case `escalation_id`, whether this task may change this path outside of its scope."""
+
+    path: str
+    escalation_id: str
+
+
 class TaskFinished(OfTask):
     """How it ended: `succeeded`, `failed`, `timed_out`, `blocked_by_scope`, or `queued` where it was not begun."""
 

@@ -1,0 +1,348 @@
+"""One attempt at a task: a worktree, the agent, the verdict, and the work landed or kept aside."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.aio import shielded
+from kr_core.dispatch import sandbox
+from kr_core.dispatch.agent_process import EndedAgent, run_agent
+from kr_core.dispatch.aside import kept_aside
+from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, without_ignored
+from kr_core.dispatch.grants import MOST
+from kr_core.dispatch.record import GrantRequest, RefusedPath, TaskRecord, keep
+from kr_core.dispatch.session import ENDED_WITH_KR
+from kr_core.dispatch.task_log import TaskLog
+from kr_core.dispatch.workspace import open_workspace, remove_folder
+from kr_core.errors import KRError
+from kr_core.git.landing import Rewrite, land
+from kr_core.git.worktree import GitRefusedError
+from kr_core.speckit.tasks import read_tasks, with_mark
+from kr_core.terminal_text import printable
+
+if TYPE_CHECKING:
+    from kr_core.dispatch.grants import Decisions
+    from kr_core.dispatch.plan import Plan, PlannedTask
+    from kr_core.dispatch.session import DispatchSession, Worker
+    from kr_core.dispatch.workspace import Workspace
+    from kr_core.speckit.tasks import Task
+
+__all__ = ["TaskAttempts"]
+
+_NOTHING = "it changed nothing"
+_SUBJECT = 72
+
+
+class _Outcome(NamedTuple):
+    """What an attempt at a task came to, before it is on record."""
+
+    status: str
+    reason: str
+    verdict: Verdict | None = None
+    commit: str = ""
+    patch: str = ""
+    output: str = ""
+    requests: tuple[GrantRequest, ...] = ()
+
+
+class TaskAttempts:
+    """Attempts at the tasks of one plan.
+
+    Args:
+        session: what they share with others.
+        plan: of the file.
+        file: its path relative to the project; empty if there is none.
+    """
+
+    def __init__(self, session: DispatchSession, plan: Plan, file: str) -> None:
+        self._session = session
+        self._plan = plan
+        self._file = file
+        self._pipeline = session.pipeline
+        self._folder = session.folder
+        self._git = session.git
+        self._tell = session.tell
+
+    async def run(
+        self, planned: PlannedTask, worker: Worker, decided: Decisions, *, last: bool
+    ) -> tuple[TaskRecord, bool]:
+        """Make an attempt; its record, and whether another one is worth it: the branch has changed in the same places meanwhile.
+
+        Args:
+            planned: the task.
+            worker: who does it.
+            decided: what people have said of the paths that it asked for.
+            last: whether no other follows.
+        """
+        task, found = planned.task, planned.assignment
+        scope = self._plan.scopes[found.role]
+        log = TaskLog(self._pipeline, self._plan.feature, task)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        record = TaskRecord(
+            feature=self._plan.feature, id=task.id, title=task.title, role=found.role, agent=worker.profile.name,
+            status="running", attempt=log.attempt, file=self._file, started=dt.datetime.now(dt.UTC), requests=decided.requests,
+        )  # fmt: skip
+        dispatched = log.event(
+            "task.dispatched", file=self._file, title=task.title, role=found.role, reason=found.reason,
+            agent=worker.profile.name, plugin=worker.profile.plugin, branch=self._session.branch, allow=list(scope.allow),
+            deny=list(scope.deny), granted=list(decided.granted),
+        )  # fmt: skip
+        await shielded(lambda: keep(self._pipeline.journal, record, [dispatched]))
+        self._tell(f"{task.id} {found.role}: {task.title}")
+        work = self._folder / "work" / log.attempt
+        again = False
+        try:
+            came, again = await self._worked(planned, worker, decided, log, work, last=last)
+        except asyncio.CancelledError:
+            await self._finish(record, _Outcome("failed", ENDED_WITH_KR), decided, log, loop.time() - began)
+            raise
+        except (GitRefusedError, OSError, KRError) as error:
+            came = _Outcome("failed", printable(str(error)))
+        finally:
+            await shielded(lambda: remove_folder(work))
+        return await self._finish(record, came, decided, log, loop.time() - began), again
+
+    async def _finish(
+        self, record: TaskRecord, came: _Outcome, decided: Decisions, log: TaskLog, seconds: float
+    ) -> TaskRecord:
+        verdict = came.verdict
+        refused = () if verdict is None else verdict.refused
+        # What lands may be less than what was changed: then nothing has landed, and nothing counts as changed.
+        changed = verdict.changed if verdict is not None and came.status == "succeeded" else ()
+        done = record.model_copy(
+            update={
+                "status": came.status,
+                "reason": came.reason,
+                "finished": dt.datetime.now(dt.UTC),
+                "changed": changed,
+                "refused": tuple(RefusedPath(path=one.path, reason=one.reason) for one in refused),
+                "commit": came.commit,
+                "patch": came.patch,
+                "requests": (*decided.requests, *came.requests),
+                "output": came.output[-4000:],
+            }
+        )
+        finished = log.event(
+            "task.finished", status=came.status, reason=came.reason, role=record.role, agent=record.agent,
+            seconds=round(seconds, 3),
+        )  # fmt: skip
+        await shielded(lambda: keep(self._pipeline.journal, done, [finished]))
+        await self._session.deliver()
+        self._tell(f"{record.id} {came.status}{f': {came.reason}' if came.reason else ''}")
+        return done
+
+    async def _worked(
+        self,
+        planned: PlannedTask,
+        worker: Worker,
+        decided: Decisions,
+        log: TaskLog,
+        work: Path,
+        *,
+        last: bool,
+    ) -> tuple[_Outcome, bool]:
+        """Let the agent work, and judge it; whether it is worth another attempt."""
+        base = await shielded(self._git.head)
+        space = await shielded(lambda: open_workspace(self._git, work / "tree", base, self._session.branch))
+        ended = await self._ran(planned, worker, decided, log, space, work)
+        found = self._session.running.pop(log.attempt, [])
+        try:
+            whole = await shielded(
+                lambda: judge(space, self._plan.scopes[planned.assignment.role], decided.granted)
+            )
+            verdict = await shielded(lambda: without_ignored(self._git, whole))
+        except (GitRefusedError, OSError) as error:
+            await self._kept_aside(log, space, Verdict((), (), ()), planned)
+            return _Outcome(
+                "failed", f"its worktree cannot be read: {printable(str(error))}", output=ended.output
+            ), False
+        verdict = verdict._replace(refused=(*verdict.refused, *found))
+        log.say(
+            "task.judged", changed=list(verdict.changed), refused=[one._asdict() for one in verdict.refused]
+        )
+        status, reason = _status(planned, ended, verdict)
+        if reason == _NOTHING and whole.changed:
+            reason = f"{_NOTHING} except files that git ignores: {', '.join(whole.changed[:3])}"
+        if status == "succeeded":
+            try:
+                commit = await self._landed(planned, log, space, verdict)
+            except GitRefusedError as error:
+                if not last and "meanwhile" in str(error):
+                    return _Outcome("failed", f"{error}; KR runs it again", output=ended.output), True
+                status, reason = "failed", printable(str(error))
+            else:
+                return _Outcome(status, "", verdict, commit, output=ended.output), False
+        patch = await self._kept_aside(log, space, verdict, planned)
+        requests: tuple[GrantRequest, ...] = ()
+        if status == "blocked_by_scope" and not found:
+            requests = await self._requests(log, space, verdict, planned, decided)
+        return _Outcome(status, reason, verdict, "", patch, ended.output, requests), False
+
+    async def _ran(
+        self,
+        planned: PlannedTask,
+        worker: Worker,
+        decided: Decisions,
+        log: TaskLog,
+        space: Workspace,
+        work: Path,
+    ) -> EndedAgent:
+        profile = worker.profile
+        order = planned.order(self._plan.feature, decided.granted)
+        program = worker.component.task_program(order, profile.name, profile.model)
+        argv = list(program.argv)
+        if "/" not in argv[0]:
+            argv[0] = shutil.which(argv[0], path=program.environment.get("PATH")) or argv[0]
+        hidden = sandbox.hidden_folders(self._git.top, self._session.state)
+        readable = (
+            *sandbox.named_by(argv, hidden, program.environment.get("PATH", "")),
+            *program.readable,
+            space.objects,
+        )
+        scratch = work / "scratch"
+        scratch.mkdir()
+        confinement = sandbox.Confinement(space.tree, scratch, hidden, readable)
+        file = sandbox.write_order(
+            work / "order.json", self._session.sandbox, confinement, argv, program.environment
+        )
+        log.say(
+            "task.started",
+            base=space.base,
+            sandbox=self._session.sandbox,
+            timeout_seconds=profile.timeout_seconds,
+        )
+        self._session.running[log.attempt] = []
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        ended = await run_agent(file, program.stdin, space.tree, profile.timeout_seconds)
+        for one in await self._session.check_project():
+            log.say("task.restored", name=one.name, restored=one.restored, found=one.kept)
+        log.say(
+            "task.ended",
+            code=ended.code,
+            reason=ended.reason,
+            seconds=round(loop.time() - began, 3),
+            output=ended.output,
+        )
+        return ended
+
+    # -- its end -------------------------------------------------------------------------------------------
+
+    async def _landed(self, planned: PlannedTask, log: TaskLog, space: Workspace, verdict: Verdict) -> str:
+        task, rewrite = planned.task, None
+        file = None if self._plan.file is None else Path(os.path.realpath(self._plan.file))
+        if file is not None:
+            path = os.fsencode(file.relative_to(self._git.top).as_posix())
+            rewrite = Rewrite(path, lambda text: _ticked(text, task))
+        subject = f"{task.id}: {' '.join(task.title.split())}"
+        subject = subject if len(subject) <= _SUBJECT else f"{subject[: _SUBJECT - 3].rstrip()}..."
+        told = [
+            f"Feature: {self._plan.feature}",
+            f"Role: {planned.assignment.role}",
+            f"KR-Attempt: {log.attempt}",
+        ]
+        message = printable("\n".join([subject, "", *told])) + "\n"
+
+        def work() -> tuple[str, bool]:
+            entries = objects_of(self._git, space, verdict.allowed)
+            landing = land(
+                self._git,
+                self._session.branch,
+                space.base,
+                entries,
+                message,
+                self._folder / "landing.json",
+                rewrite,
+            )
+            return landing.commit, file is not None and landing.rewritten and _is_ticked(file, task)
+
+        async with self._session.landing:
+            commit, ticked = await shielded(work)
+            await self._session.landed()
+        if file is not None and not ticked:
+            self._tell(f"{task.id} has landed, and its box cannot be found in {file.name} any more")
+        log.say("task.landed", commit=commit, ticked=ticked)
+        return commit
+
+    async def _kept_aside(
+        self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask
+    ) -> str:
+        """Keep the whole difference of a task aside; the patch's path, empty where nothing differs."""
+        patch = ""
+        if verdict.all or verdict.refused:
+            name = (self._plan.feature, planned.task.id, log.attempt)
+            file = await shielded(lambda: kept_aside(self._git, self._folder, name, space, verdict))
+            patch = os.path.relpath(file, self._pipeline.config.root)
+        log.say("task.kept_aside", patch=patch)
+        return patch
+
+    async def _requests(
+        self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask, decided: Decisions
+    ) -> tuple[GrantRequest, ...]:
+        """Ask a person for the paths outside of the scope, where these are all that keep the work from landing."""
+        scope = self._plan.scopes[planned.assignment.role]
+        wanted = [
+            path for path in dict.fromkeys(one.path for one in verdict.refused) if scope.is_grantable(path)
+        ]
+        if not wanted or len(wanted) > MOST or {*wanted} & {*decided.denied}:
+            return ()
+        if (await shielded(lambda: judge(space, scope, (*decided.granted, *wanted)))).refused:
+            return ()
+        shown = [one for one in verdict.all if one.path in wanted]
+        patch = await shielded(lambda: patch_of(self._git, space, shown))
+        text = printable(patch.decode("utf-8", "replace"))
+        requests, notes = await self._session.grants.request(planned, self._plan.feature, wanted, text)
+        for one in requests:
+            log.say("task.grant_requested", path=one.path, escalation_id=one.escalation)
+            self._tell(
+                f"{planned.task.id} asks to change {one.path}: `kr inbox choose {one.escalation} yes`, or no"
+            )
+        for note in notes:
+            self._tell(note)
+        return tuple(requests)
+
+
+def _status(planned: PlannedTask, ended: EndedAgent, verdict: Verdict) -> tuple[str, str]:
+    """How a task has ended, and why, before it lands."""
+    if ended.timed_out:
+        return "timed_out", ended.reason
+    if verdict.refused:
+        first = verdict.refused[0]
+        more = f" and {len(verdict.refused) - 1} more" if len(verdict.refused) > 1 else ""
+        return "blocked_by_scope", f"{first.path}: {first.reason}{more}"
+    if ended.reason:
+        return "failed", ended.reason
+    if not verdict.allowed and planned.assignment.role != "degaulle":
+        return "failed", _NOTHING
+    return "succeeded", ""
+
+
+def _same(text: bytes, task: Task) -> tuple[str, Task] | None:
+    """The task in a file as it is now, by its id and its title, wherever it is; None where it is not there once."""
+    try:
+        now = text.decode()
+    except UnicodeDecodeError:
+        return None
+    found = [one for one in read_tasks(now).tasks if (one.id, one.title) == (task.id, task.title)]
+    return (now, found[0]) if len(found) == 1 else None
+
+
+def _ticked(text: bytes, task: Task) -> bytes | None:
+    found = _same(text, task)
+    if found is None or found[1].done:
+        return None
+    return with_mark(*found).encode()
+
+
+def _is_ticked(file: Path, task: Task) -> bool:
+    try:
+        found = _same(file.read_bytes(), task)
+    except OSError:
+        return False
+    return found is not None and found[1].done
