@@ -59,9 +59,9 @@ def _run(options: argparse.Namespace) -> int:
 
         async def work() -> list[TaskRecord]:
             session = DispatchSession(pipeline, tell)
-            dispatcher = Dispatcher(session, plan)
+            dispatcher = Dispatcher(session, plan, options.wanted)
             async with session.opened():
-                return await dispatcher.run(chosen, options.wanted)
+                return await dispatcher.run(chosen)
 
         found = aio.run(work())
     if options.json:

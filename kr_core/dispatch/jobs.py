@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.aio import consume_exception, shielded
 from kr_core.dispatch.plan import Plan, PlannedTask, configured_scopes, read_plan
-from kr_core.dispatch.roles import Assignment
+from kr_core.dispatch.roles import HUMAN, Assignment
 from kr_core.dispatch.runner import Dispatcher
 from kr_core.dispatch.scopes import ROLES, scope_of
 from kr_core.dispatch.session import DispatchSession
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from kr_core.model.tasks import ExecutionTask
     from kr_core.research import Pipeline
 
-__all__ = ["TaskJobs", "status_of"]
+__all__ = ["TaskJobs", "planned_role", "status_of"]
 
 _MAX_KEPT = 1000
 """Tasks whose handles are known once they have ended."""
@@ -38,6 +40,8 @@ class _Job:
     """A task that was dispatched."""
 
     handle: AgentHandle
+    task: tuple[str, str, str]
+    """Its feature, file and id as the program gave them."""
     queued: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
     work: asyncio.Task[TaskRecord] | None = None
 
@@ -64,19 +68,25 @@ class TaskJobs:
             ConfigError: the role, the agent or the repository is wrong, or another process runs tasks here.
         """
         name = _role(role)
+        self._require_free(task)
         plan = await shielded(lambda: self._plan(task, name))
         session = await self._enter()
         try:
-            dispatcher = Dispatcher(session, plan)
+            dispatcher = Dispatcher(session, plan, [task.id])
             worker = session.worker(name)
         except BaseException:
             await self._leave()
             raise
         route = Route(target=name, agent=worker.profile.name, reason=f"dispatched to {name}", threshold=0)
         handle = AgentHandle(
-            exchange_id=new_id(), question_id=task.id, agent=worker.profile.name, route=route
+            exchange_id=new_id(),
+            question_id=task.id,
+            agent=worker.profile.name,
+            route=route,
+            feature_id=plan.feature,
         )
-        job = self._jobs[handle.exchange_id] = _Job(handle)
+        await dispatcher.queue(plan.tasks)
+        job = self._jobs[handle.exchange_id] = _Job(handle, (task.feature_id, task.file, task.id))
         job.work = asyncio.ensure_future(self._done(dispatcher, plan))
         job.work.add_done_callback(consume_exception)
         for old in [one for one, job in self._jobs.items() if job.work is not None and job.work.done()][
@@ -85,9 +95,23 @@ class TaskJobs:
             del self._jobs[old]
         return handle
 
+    def _require_free(self, task: ExecutionTask) -> None:
+        """Check that a task is not under way.
+
+        Raises:
+            ConfigError: it is.
+        """
+        for job in self._jobs.values():
+            if job.task == (task.feature_id, task.file, task.id) and (
+                job.work is None or not job.work.done()
+            ):
+                raise ConfigError(
+                    f"`{task.id}` is under way already", where="dispatch_task(task)", hint="wait for its end"
+                )
+
     async def _done(self, dispatcher: Dispatcher, plan: Plan) -> TaskRecord:
         try:
-            return (await dispatcher.run(plan.tasks, [one.task.id for one in plan.tasks]))[0]
+            return (await dispatcher.run(plan.tasks))[0]
         finally:
             await self._leave()
 
@@ -133,7 +157,7 @@ class TaskJobs:
 
     def _plan(self, task: ExecutionTask, role: str) -> Plan:
         scopes = {name: scope_of(name, configured_scopes(self._pipeline.config)) for name in ROLES}
-        file = None if not task.file else (self._pipeline.config.root / task.file).absolute()
+        file = _file(self._pipeline, task)
         assignment = Assignment(role, "a program said so")
         if file is None:
             planned = PlannedTask(_task(task), assignment, task.criteria, task.related)
@@ -147,6 +171,38 @@ class TaskJobs:
             task.related or found.related,
         )
         return plan._replace(tasks=(planned,))
+
+
+def planned_role(pipeline: Pipeline, task: ExecutionTask) -> str:
+    """Who a task of a file is for, by the plan.
+
+    Raises:
+        ConfigError: it has no file, the file does not have it once, or it is for a human.
+    """
+    file = _file(pipeline, task)
+    if file is None:
+        raise ConfigError("is missing", where="role", hint=f"name one: {', '.join(ROLES)}")
+    found = _listed(read_plan(file, pipeline.config), task).assignment
+    if found.role == HUMAN:
+        raise ConfigError(
+            f"`{task.id}` is for a human: {found.reason}", where=printable(task.file), hint="name a role"
+        )
+    return found.role
+
+
+def _file(pipeline: Pipeline, task: ExecutionTask) -> Path | None:
+    """A task's file.
+
+    Raises:
+        ConfigError: it lies outside of the project.
+    """
+    if not task.file:
+        return None
+    root = Path(os.path.realpath(pipeline.config.root))
+    file = (root / task.file).absolute()
+    if not Path(os.path.realpath(file)).is_relative_to(root):
+        raise ConfigError("is not in the project", where=printable(task.file), hint="name a file below it")
+    return file
 
 
 def status_of(record: TaskRecord) -> AgentStatus:

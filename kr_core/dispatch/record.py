@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event
     from kr_core.protocols import Journal
 
-__all__ = ["FINAL", "KIND", "GrantRequest", "TaskRecord", "keep", "records", "task_record"]
+__all__ = ["FINAL", "KIND", "GrantRequest", "TaskRecord", "keep", "record_of_key", "records", "task_record"]
 
 KIND = "task"
 FINAL = ("succeeded", "failed", "timed_out", "blocked_by_scope")
@@ -98,7 +98,12 @@ def keep(journal: Journal, record: TaskRecord, events: Sequence[Event] = ()) -> 
 
 def task_record(journal: Journal, feature: str, task: str) -> TaskRecord | None:
     """The record of a task; None where it was never dispatched."""
-    found = journal.document(KIND, f"{feature}/{task}")
+    return record_of_key(journal, f"{feature}/{task}")
+
+
+def record_of_key(journal: Journal, key: str) -> TaskRecord | None:
+    """The record with a key (`FEATURE/TASK`); None where there is none."""
+    found = journal.document(KIND, key)
     return None if found is None else TaskRecord.model_validate(found.data)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.aio import shielded
 from kr_core.dispatch.attempt import TaskAttempts
-from kr_core.dispatch.record import TaskRecord, task_record
+from kr_core.dispatch.record import TaskRecord, keep, task_record
 from kr_core.dispatch.roles import HUMAN
 from kr_core.errors import ConfigError, suggestion
 from kr_core.terminal_text import printable
@@ -17,6 +17,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kr_core.dispatch.grants import Decisions
     from kr_core.dispatch.plan import Plan, PlannedTask
     from kr_core.dispatch.session import DispatchSession, Worker
 
@@ -49,14 +50,16 @@ class Dispatcher:
     Args:
         session: what they share with others.
         plan: of the file.
+        named: the ids of tasks that run although they wait for a person.
     """
 
-    def __init__(self, session: DispatchSession, plan: Plan) -> None:
+    def __init__(self, session: DispatchSession, plan: Plan, named: Iterable[str] = ()) -> None:
         self._session = session
         self._plan = plan
         self._pipeline = session.pipeline
+        self._pipeline = session.pipeline
         self._tell = session.tell
-        self._named: frozenset[str] = frozenset()
+        self._named = frozenset(name.casefold() for name in named)
         top = session.git.top
         if plan.file is not None and not Path(os.path.realpath(plan.file)).is_relative_to(top):
             raise ConfigError(
@@ -67,24 +70,57 @@ class Dispatcher:
         file = "" if plan.file is None else os.path.relpath(plan.file, session.pipeline.config.root)
         self._attempts = TaskAttempts(session, plan, file)
 
-    async def run(self, chosen: Sequence[PlannedTask], named: Iterable[str] = ()) -> list[TaskRecord]:
+    async def run(self, chosen: Sequence[PlannedTask]) -> list[TaskRecord]:
         """Run tasks; returns their records, in order. The session is open.
-
-        Args:
-            chosen: the tasks.
-            named: the ids of those that run although they wait for a person.
 
         Raises:
             ConfigError: an agent is not configured or not trusted, or tasks wait for each other.
             StorageError: the journal cannot be written.
         """
-        self._named = frozenset(name.casefold() for name in named)
         own = [one for one in chosen if one.assignment.role != HUMAN and not one.task.done]
         waves = self._plan.waves(own)
         workers = {role: self._session.worker(role) for role in sorted({one.assignment.role for one in own})}
+        await self.queue(own)
         found: dict[int, TaskRecord] = {}
         await self._run_waves(waves, workers, found)
-        return [found.get(one.task.line) or self._untouched(one) for one in chosen]
+        left = {one.task.line: self._untouched(one) for one in chosen if one.task.line not in found}
+        await shielded(
+            lambda: self._keep_reasons([left[one.task.line] for one in own if one.task.line in left])
+        )
+        return [found.get(one.task.line) or left[one.task.line] for one in chosen]
+
+    def _keep_reasons(self, left: Sequence[TaskRecord]) -> None:
+        """Put on record why tasks that were queued did not begin."""
+        for one in left:
+            before = task_record(self._pipeline.journal, one.feature, one.id)
+            if before is not None and before.status == "queued":
+                keep(self._pipeline.journal, before.model_copy(update={"reason": one.reason}))
+
+    async def queue(self, planned: Sequence[PlannedTask]) -> None:
+        """Put on record that tasks are to run, with what was decided of them before.
+
+        Raises:
+            StorageError: the journal cannot be written.
+        """
+
+        def work() -> None:
+            for one in planned:
+                before, decided = self._before(one)
+                if not decided.waiting or self._is_named(one):  # the record of one that waits says for what
+                    queued = self._not_begun(one, "").model_copy(update={"requests": decided.requests})
+                    if before is None or before.model_copy(update={"queued": queued.queued}) != queued:
+                        keep(self._pipeline.journal, queued)
+
+        await shielded(work)
+
+    def _before(self, planned: PlannedTask) -> tuple[TaskRecord | None, Decisions]:
+        """The record of a task, and what people have said of the paths that it asked for."""
+        task = planned.task
+        before = task_record(self._pipeline.journal, self._plan.feature, task.id)
+        return before, self._session.grants.decisions(before, task.title)
+
+    def _is_named(self, planned: PlannedTask) -> bool:
+        return planned.task.id.casefold() in self._named
 
     # -- order ---------------------------------------------------------------------------------------------
 
@@ -149,9 +185,8 @@ class Dispatcher:
     async def _task(self, planned: PlannedTask, worker: Worker) -> TaskRecord:
         """Do one task; once more where the branch has changed in the same places meanwhile."""
         task = planned.task
-        before = await shielded(lambda: task_record(self._pipeline.journal, self._plan.feature, task.id))
-        decided = await shielded(lambda: self._session.grants.decisions(before, task.title))
-        if decided.waiting and task.id.casefold() not in self._named:
+        _, decided = await shielded(lambda: self._before(planned))
+        if decided.waiting and not self._is_named(planned):
             cases = ", ".join(f"{one.escalation} ({one.path})" for one in decided.waiting)
             self._tell(f"{task.id} waits for a person: {cases}")
             return self._not_begun(planned, f"it waits for a person: {cases}")

@@ -306,10 +306,14 @@ class Reply(Value):
 
 
 class AgentHandle(Value):
-    """A question or a task in progress, for `get_agent_status`. `agent` is None if a human answers."""
+    """A question or a task in progress, for `get_agent_status`. `agent` is None if a human answers.
+
+    Of a task, `question_id` is its id, and `feature_id` its feature.
+    """
 
     exchange_id: str
     question_id: str
+    feature_id: str = GENERAL
     agent: str | None
     route: Route
 

@@ -15,6 +15,7 @@ COMMAND = [sys.executable, "-m", "kr_core", "mcp"]
 MODES = ("auto", "legacy")
 TOOLS = {
     "research", "research_request", "expedition", "ask", "lessons", "record_lesson", "search_knowledge", "get_report", "reject_answer", "qa_log", "answer_escalation",
+    "dispatch_task", "get_agent_status",
 }  # fmt: skip
 _META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

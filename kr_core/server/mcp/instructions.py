@@ -11,6 +11,7 @@ KR answers technical questions with their sources, and puts decisions to whoever
 - `expedition`: a question too large for one look-up, such as a comparison of libraries or versions.
 - `ask`: a decision that is not yours: architecture, security, product. It is accepted, or a human decides; never decide instead.
 - `lessons` before a phase of work, `record_lesson` after something went wrong.
+- `dispatch_task`: a task for a specialist who keeps to its folders; `get_agent_status` says how far it is.
 The prompt `when_to_ask` says more."""
 
 PROMPT_NAME = "when_to_ask"

@@ -8,13 +8,16 @@ from pydantic import ConfigDict, Field, ValidationError, WithJsonSchema
 
 from kr_core.model.base import Value, Whole
 from kr_core.model.lessons import PHASES
+from kr_core.model.questions import GENERAL
 from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
 
 __all__ = [
     "AnswerEscalationArguments",
     "Arguments",
     "AskArguments",
+    "DispatchTaskArguments",
     "ExpeditionArguments",
+    "GetAgentStatusArguments",
     "GetReportArguments",
     "LessonsArguments",
     "QaLogArguments",
@@ -305,6 +308,56 @@ class AnswerEscalationArguments(Arguments):
         str,
         Field(description="The case, such as `E7`, as `ask` gave it. Leave it out where only one waits."),
     ] = ""
+
+
+class DispatchTaskArguments(Arguments):
+    """A task for a specialist."""
+
+    task: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=100,
+            description="The task's id, such as `T004`; with `file`, as it is there.",
+        ),
+    ]
+    file: Annotated[
+        str,
+        Field(
+            max_length=4096,
+            description="The project's tasks.md of spec-kit that has the task, such as `specs/001-login/tasks.md`. Its box is ticked"
+            " when the work lands. Leave it out for a task of your own.",
+        ),
+    ] = ""
+    title: Annotated[
+        str, Field(max_length=2000, description="What is to be done, for a task of your own: one sentence.")
+    ] = ""
+    role: Annotated[
+        str,
+        Field(
+            description="Who does it: `marie` (tests), `dede` (code), `gustave` (infrastructure), `degaulle` (review). Leave it out"
+            " with `file` to go by the plan."
+        ),
+    ] = ""
+    feature_id: Annotated[
+        str,
+        Field(min_length=1, description="The feature of a task of your own; with `file` it is the file's."),
+    ] = GENERAL
+    paths: Annotated[
+        tuple[str, ...],
+        Field(description="The files that a task of your own is about, relative to the project."),
+    ] = ()
+    criteria: Annotated[
+        tuple[str, ...], Field(description="When a task of your own is done, a sentence each.")
+    ] = ()
+
+
+class GetAgentStatusArguments(Arguments):
+    """A task that was dispatched."""
+
+    handle: Annotated[
+        str, Field(min_length=1, description="The task, as `dispatch_task` gave it: `FEATURE/TASK`.")
+    ]
 
 
 def said_of(error: ValidationError) -> str:

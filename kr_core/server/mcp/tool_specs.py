@@ -121,6 +121,22 @@ _TOOLS = {
         " client cannot ask its human.",
         reads=False,
     ),
+    "dispatch_task": _Entry(
+        "Dispatch a task",
+        tool_arguments.DispatchTaskArguments,
+        "Send a task to a specialist (tests, code, infrastructure, review), who works in a worktree of its own. It returns at once."
+        " What keeps to the specialist's folders lands on the branch as a commit; all else is refused. Call it for a task of"
+        " spec-kit's tasks.md, or one that you would hand over; not for what you do yourself.",
+        reads=False,
+        outside=True,
+    ),
+    "get_agent_status": _Entry(
+        "See how far a task is",
+        tool_arguments.GetAgentStatusArguments,
+        "See whether a task that `dispatch_task` sent is queued, running, succeeded, failed, timed out or blocked by its scope, what"
+        " landed, what was refused and why, and what its agent printed. A task takes minutes: do something else in between.",
+        reads=True,
+    ),
 }
 
 ARGUMENTS: dict[str, type[tool_arguments.Arguments]] = {name: entry.takes for name, entry in _TOOLS.items()}
@@ -218,6 +234,21 @@ def _results() -> dict[str, Schema]:
         question=_TEXT,
         answer=_TEXT,
     )
+    task = _object(
+        handle=_TEXT,
+        title=_TEXT,
+        role=_TEXT,
+        commit=_TEXT,
+        waits_for=_TEXTS,
+        state=_TEXT,
+        agent=_maybe(_TEXT),
+        started=_maybe(_TEXT),
+        finished=_maybe(_TEXT),
+        error=_TEXT,
+        log=_TEXT,
+        changed=_TEXTS,
+        refused=_TEXTS,
+    )
     return {
         "research": {
             **researched,
@@ -258,4 +289,6 @@ def _results() -> dict[str, Schema]:
         "reject_answer": _object(rejected=_TEXT, report=_TEXT, notes=_TEXTS),
         "qa_log": _object(exchanges=_list(exchange), total=_NUMBER, page=_NUMBER, pages=_NUMBER),
         "answer_escalation": asked,
+        "dispatch_task": task,
+        "get_agent_status": task,
     }

@@ -268,6 +268,24 @@ class Tools:
             "\n".join([page.text, *_more(given.page, page.of)]), fitted(values, given.max_tokens)
         )
 
+    # -- tasks ----------------------------------------------------------------------------------------------
+
+    async def dispatch_task(self, given: tool_arguments.DispatchTaskArguments, _human: Human) -> ToolReply:
+        """Start a task."""
+        from kr_core.server.mcp.task_tools import dispatched, task_lines
+
+        values = await dispatched(await self._project.service(), given)
+        return ToolReply(printable("\n".join(task_lines(values))), fitted(values))
+
+    async def get_agent_status(
+        self, given: tool_arguments.GetAgentStatusArguments, _human: Human
+    ) -> ToolReply:
+        """Say how far a task is."""
+        from kr_core.server.mcp.task_tools import status_values, task_lines
+
+        values = await status_values(await self._project.service(), given.handle)
+        return ToolReply(printable("\n".join(task_lines(values))), fitted(values))
+
 
 # -- shapes ----------------------------------------------------------------------------------------------------
 
