@@ -194,7 +194,9 @@ class TaskAttempts:
         work: Path,
     ) -> EndedAgent:
         profile = worker.profile
+        scope = self._plan.scopes[planned.assignment.role]
         order = planned.order(self._plan.feature, decided.granted)
+        order["scope"] = {"allow": list(scope.allow), "deny": list(scope.deny)}
         program = worker.component.task_program(order, profile.name, profile.model)
         argv = list(program.argv)
         if "/" not in argv[0]:

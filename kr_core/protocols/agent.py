@@ -95,7 +95,8 @@ class TaskWorker(Protocol):
         """The program for one task.
 
         Args:
-            order: the task: id, title, role, phase, story, paths, criteria, related, feature.
+            order: the task: id, title, role, phase, story, paths, criteria, related, feature; `scope` (the role's patterns `allow`
+                and `deny`); and `granted`, paths outside of the scope, where a person has granted some.
             name: the agent's name in the roster.
             model: the configured model; None for the plugin's default.
         """

@@ -1,7 +1,8 @@
 """Answers of Claude through its command line, `claude -p`, with the user's login or key.
 
-It sees only the prompt: it runs in an empty temporary folder, without tools, hooks, plugins, MCP servers, memories or
-settings of the user or a project. It reads the prompt from standard input; there is no shell.
+For a question it sees only the prompt: it runs in an empty temporary folder, without tools, hooks, plugins, MCP servers, memories
+or settings of the user or a project. For a task it has tools, and works in the worktree of the task. It reads the prompt from
+standard input; there is no shell.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from pydantic import Field, PositiveFloat
 
 import kr_core
 from kr_core import RequestError
-from kr_core.plugin import Outcome, Provider, Reply, Settings
+from kr_core.plugin import Outcome, Provider, Reply, Settings, TaskProgram
+from kr_plugins.agents import claude_task
 from kr_plugins.agents.http_api import key_of, number
 from kr_plugins.agents.subprocess_agent import run_program
 
@@ -81,6 +83,8 @@ class ClaudeCLISettings(Settings):
     """
     max_cost_usd: PositiveFloat = 0.5
     """The cost limit of one reply, by list price; a reply can exceed it by the cost of one call."""
+    max_task_cost_usd: PositiveFloat = 5.0
+    """The cost limit of one task of `kr dispatch`, by list price."""
 
 
 class ClaudeCLI:
@@ -134,6 +138,22 @@ class ClaudeCLI:
             argv = (*self._settings.command, *self._arguments(job, system, bare=bool(environ.get(_KEY))))
             ended = await run_program(argv, job.prompt, folder=folder, environ=environ)
         return self._reply(ended, job)
+
+    def task_program(self, order: Mapping[str, Any], name: str, model: str | None) -> TaskProgram:
+        """The program with tools, in the current folder; a reviewer's only read.
+
+        Its login is a file in the home folder, which is hidden: that file stays readable.
+        """
+        environ = {
+            **claude_task.environment(os.environ),
+            **_QUIET,
+            **({_KEY: self._key} if self._key else {}),
+        }
+        known = claude_task.arguments(order, model or self._settings.model, self._settings.max_task_cost_usd)
+        argv = (*self._settings.command, *known)
+        folder = Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "/"), ".claude"))
+        readable = () if environ.get(_KEY) else (folder / ".credentials.json",)
+        return TaskProgram(argv, claude_task.prompt(order), {**environ, "KR_AGENT": name}, readable)
 
     def _arguments(self, job: Job, system: Path, *, bare: bool) -> Iterator[str]:
         yield from ("-p", "--output-format", "json", "--json-schema", json.dumps(dict(job.schema)))

@@ -67,7 +67,8 @@ class Command:
 
     def task_program(self, order: Mapping[str, Any], name: str, model: str | None) -> TaskProgram:
         """The same program, with the task as JSON on its standard input."""
-        return TaskProgram(self._argv, json.dumps(order, ensure_ascii=False), self._environment(name, model))
+        told = {key: value for key, value in order.items() if key != "scope"}
+        return TaskProgram(self._argv, json.dumps(told, ensure_ascii=False), self._environment(name, model))
 
     def _environment(self, name: str, model: str | None) -> dict[str, str]:
         kept = {variable: os.environ[variable] for variable in _KEPT if variable in os.environ}
