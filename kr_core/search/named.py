@@ -578,7 +578,10 @@ class _Resolver:
             owner: the class that the question mentions.
             beside: whether another name of the question is the library's.
         """
-        is_rooted = "." in one.name and self._is_top(one.name.partition(".")[0])
+        is_rooted = "." in one.name and (
+            self._is_top(one.name.partition(".")[0])
+            or (one.place == "prose" and self._all_members(one.name.rpartition(".")[0]) is not None)
+        )
         is_claimed = one.role == "subject" or is_rooted or self._is_called_part(one)
         if not is_claimed or self._is_library(one):
             return ""
@@ -632,9 +635,19 @@ class _Resolver:
         owner, _dot, last = one.name.rpartition(".")
         if owner in _INSTANCES:  # `app.register`: that its documentation says the word is not enough
             return any(entry.name.rpartition(".")[2] == last for entry in self.index.named(last))
+        members = self._all_members(owner) if owner else None
+        if members is not None:
+            return last in members or is_said(self.index, last, owner.rpartition(".")[2])
         if owner and self.kind in {"replacement", "error"} and self._owners(owner):
             return is_said(self.index, last, owner.rpartition(".")[2])
         return is_said(self.index, last)
+
+    def _all_members(self, owner: str) -> frozenset[str] | None:
+        """The names of all members of what an owner may mean; None where the documentation does not tell them all."""
+        told = [self._passage(each.entry).data.get("members") for each in self._owners(owner)]
+        if not told or None in told:
+            return None
+        return frozenset(name for names in told for name in names or ())
 
 
 def _member(owner: str, name: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_core.plugin import UnresolvedName
@@ -77,6 +78,7 @@ _SAYS_LITTLE = 100
 """Characters of a documentation that says only that something is raised."""
 _MOST_CONDITIONS = 2
 _MOST_SAID = 2
+_MOST_BESIDE = 2
 _OF_KIND = {
     "default": frozenset({"default", "valu"}),
     "meaning": frozenset({"mean", "purpos", "explain"}),
@@ -142,7 +144,20 @@ def answer(
     answered = about_settings(index, parsed, answered, terms, origin)
     answered = about_requirements(index, parsed, answered, origin)
     answered = _by_asked_names(index, answered, named)
+    if not answered.passages and answered.unresolved:
+        answered = answered._replace(passages=_beside_absent(index, answered.unresolved, origin))
     return _with_messages(index, parsed, answered, names, origin)
+
+
+def _beside_absent(
+    index: PassageIndex, absent: Iterable[UnresolvedName], origin: Origin
+) -> tuple[Passage, ...]:
+    """What is near a name that the library does not have, where nothing else fits: without any passage no answer says so."""
+    near = (name for one in absent for name in (*one.nearest, one.name.rpartition(".")[0]))
+    found = (hit.passage for name in dict.fromkeys(near) if name for hit in index.by_symbol(name)[:1])
+    return tuple(
+        passage_of(one, origin).model_copy(update={"coverage": 0.0}) for one in islice(found, _MOST_BESIDE)
+    )
 
 
 def _focus(

@@ -39,6 +39,10 @@ class Declaration:
     """The name of a constant's type, where it is a plain one."""
     bases: tuple[str, ...] = ()
     members: list[Declaration] = field(default_factory=list)
+    further: set[str] = field(default_factory=set)
+    """The names of members that users do not meet, or can only set."""
+    is_open: bool = False
+    """Whether it may have members of any name: `[key: string]: unknown`, `[K in keyof T]: ...`."""
     inner: ModuleDeclarations | None = None
     """What a namespace declares."""
 

@@ -175,7 +175,7 @@ class _Scanner:
         made = self.made("type", self.words[number + 1], first, head)
         made.bases = self.names(begin, last)
         for place in braces:
-            made.members += self.members(place + 1, self.file.closing[place])
+            self.members(made, place + 1, self.file.closing[place])
         return made
 
     def outermost(self, first: int, end: int) -> Iterator[int]:
@@ -251,7 +251,7 @@ class _Scanner:
             if self.call(made, number + 3, last, "=>"):
                 made.kind = "function"
             elif self.file.at(number + 3) == "{" and number + 3 in self.file.closing:
-                made.members = self.members(number + 4, self.file.closing[number + 3])
+                self.members(made, number + 4, self.file.closing[number + 3])
             elif (
                 _NAME.fullmatch(self.file.at(number + 3))
                 and self.file.at(number + 4) in {"", ";", "<"} | _STARTERS
@@ -274,7 +274,7 @@ class _Scanner:
             "class" if word == "class" else "interface", self.file.at(number + 1), first, opening
         )
         made.bases = self.bases(number + 2, opening)
-        made.members = self.members(opening + 1, closing)
+        self.members(made, opening + 1, closing)
         return made, closing + 1
 
     def bases(self, first: int, end: int) -> tuple[str, ...]:
@@ -288,16 +288,14 @@ class _Scanner:
 
     # -- members --
 
-    def members(self, first: int, end: int) -> list[Declaration]:
-        found = []
+    def members(self, owner: Declaration, first: int, end: int) -> None:
         number = first
         while number < end:
             last = self.member_end(number, end)
-            made = self.member(number, last)
+            made = self.member(owner, number, last)
             if made is not None:
-                found.append(made)
+                owner.members.append(made)
             number = max(last, number + 1)
-        return found
 
     def member_end(self, number: int, end: int) -> int:
         first = number
@@ -313,7 +311,7 @@ class _Scanner:
             number = self.file.jump(number, end)
         return end
 
-    def member(self, first: int, last: int) -> Declaration | None:
+    def member(self, owner: Declaration, first: int, last: int) -> Declaration | None:
         number, modifiers = first, set()
         while self.file.at(number) in _MEMBER_MODIFIERS and self.file.at(number + 1) not in _AFTER_NAME:
             modifiers.add(self.file.at(number))
@@ -322,8 +320,10 @@ class _Scanner:
         if name[:1] in {'"', "'"}:
             name = name[1:-1]
         elif not _NAME.fullmatch(name):
+            owner.is_open |= name == "[" and self.file.at(number + 2) in {":", "in"}
             return None
         if not name or name.startswith("_") or modifiers & {"private", "protected", "set"} or number >= last:
+            owner.further.add(name)
             return None
         after = number + 2 if self.file.at(number + 1) in {"?", "!"} else number + 1
         made = self.made("property", name, first, last)

@@ -76,7 +76,7 @@ class Exports:
 
     Args:
         package: whose.
-        progress: is told how many files were read.
+        progress: called with the number of files read so far.
         check: called before each file; raises to stop.
     """
 

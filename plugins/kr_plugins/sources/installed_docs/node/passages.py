@@ -12,6 +12,7 @@ from kr_plugins.sources.installed_docs.code_blocks import CodeBlock, fence_end
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
+from kr_plugins.sources.installed_docs.node.member_names import member_names
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
@@ -28,7 +29,7 @@ _MENTION = re.compile(
     r"([A-Za-z_$][\w$]*+)(?=[(.])|`\.?(?:[\w$]++\.)*+([A-Za-z_$][\w$]*+)(?:\([^`]*+)?`|[A-Za-z_$][\w$]*+"
 )
 _LONG_SIGNATURE = 14
-"""Lines of a signature that are shown; a type of a hundred lines is no answer."""
+"""Lines of a signature that are shown; a type of a hundred lines answers nothing."""
 _MAX_LINES = 120
 _MEMBER_LINES = 6
 _MOST_REPLACED = 8
@@ -80,7 +81,7 @@ class _Text:
             previous = line.number
 
     def fence(self, lines: Sequence[tsdoc.CommentLine], before: int) -> None:
-        """Code that has no fences of its own, between fences; `before` is the line of the file that the first stands for."""
+        """Code that has no fences of its own, between fences; `before` is the line of the file for the first."""
         self.runs.append([len(self.parts), before])
         self.parts.append("```ts")
         self.add(lines)
@@ -113,6 +114,9 @@ class PassageMaker:
         self.defaults = {each.name for each in self.offered if each.default}
         self.texts = texts
         self.named = {each.key for each in self.offered}
+        self.by_name: dict[str, list[ExportedName]] = {}
+        for each in self.offered:
+            self.by_name.setdefault(each.name, []).append(each)
         self.mentions = self._count_mentions()
         self.instances = self._find_instances()
         self.made: set[tuple[str, str, int]] = set()
@@ -138,7 +142,7 @@ class PassageMaker:
         }
 
     def _count_mentions(self) -> Counter[str]:
-        """How often each name stands in the code of the texts: a measure of use."""
+        """How often the code of the texts has each name: a measure of use."""
         return Counter(
             name for text in self.texts for match in _MENTION.findall(text.text) for name in match if name
         )
@@ -172,8 +176,13 @@ class PassageMaker:
     def of(self, each: ExportedName) -> Iterator[IndexedPassage]:
         """The passages of one export: itself, its members, and what its namespace holds."""
         scope = _Scope(each.file, each.subpath)
+        members = member_names(self.exports, self.by_name[each.name])
         for passage in self.group(scope, each.name, each.declarations, each.aliases):
-            named = _renamed(passage, each) if passage.symbol == each.name else passage
+            named = passage
+            if passage.symbol == each.name:
+                told = {} if members is None else {"members": sorted(members)}
+                named = _renamed(passage, each)
+                named = named._replace(data={**named.data, **told})
             if "." in each.name:  # `core.regexes.email`: users write the shorter name beside it
                 named = named._replace(prior=round(named.prior * _IN_NAMESPACE, 4))
             yield named if _says_its_name(named) else named._replace(kind="page", symbol=None)
@@ -456,7 +465,7 @@ def _is_contents(text: str) -> bool:
 
 
 def fenced_code(lines: list[str]) -> list[CodeBlock]:
-    """The fenced code of Markdown, whatever its language, whole."""
+    """The fenced code of Markdown, of any language, whole."""
     blocks = []
     number = 0
     while number < len(lines):

@@ -1,0 +1,96 @@
+"""Members that a question names and an npm package does not have: KR says so, and only where it knows them all."""
+
+import pytest
+from unit.plugins.installed_docs.test_npm import ask, lay
+
+README = """\
+# crate
+
+Set `kind: "stream"` to get the crate as a stream. `crate.legacyPack()` packs as version 1 did.
+"""
+TYPES = """\
+import { Emitter } from "emitter";
+interface Base {
+  /** Pack one thing. */
+  pack(thing: string): void;
+  set label(text: string);
+}
+export interface CrateStatic extends Base {
+  width: number;
+  /** Ship it. */
+  ship(): void;
+}
+/** A lid of a crate. */
+export declare class Lid {
+  open(): void;
+  private hinge(): void;
+}
+export interface Anything {
+  [key: string]: unknown;
+  /** Weigh it. */
+  weigh(): number;
+}
+/** Emits when it is full. */
+export declare class Listened extends Emitter {
+  fill(): void;
+}
+/** Make a shelf. */
+export declare function shelf(): Shelf;
+export interface Shelf {
+  /** Put a crate on it. */
+  put(): void;
+}
+export declare namespace shelf {
+  function hammer(): void;
+}
+declare const crate: CrateStatic;
+export default crate;
+"""
+
+
+@pytest.fixture
+def crate(tmp_path):
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": TYPES, "README.md": README})
+    return tmp_path
+
+
+@pytest.mark.req("R5")
+@pytest.mark.parametrize(
+    "name",
+    ["crate.stream", "CrateStatic.stream", "Lid.stream", "shelf.stream", "crate.frobnicate"],
+)
+def test_a_member_that_a_package_does_not_have_is_said_to_be_absent(crate, name):
+    found = ask(crate, f"How do I use crate's {name}() to fetch a file?")
+    assert [one.name for one in found.unresolved] == [name]
+
+
+@pytest.mark.req("R5")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "crate.pack",
+        "crate.width",
+        "crate.label",
+        "crate.legacyPack",
+        "crate.toString",
+        "Lid.hinge",
+        "Lid.constructor",
+        "shelf.put",
+        "shelf.bind",
+        "shelf.hammer",
+        "Anything.stream",
+        "Listened.stream",
+    ],
+)
+def test_nothing_is_said_of_a_member_that_may_be_there(crate, name):
+    assert ask(crate, f"How do I use crate's {name}() to fetch a file?").unresolved == ()
+
+
+@pytest.mark.req("R5")
+def test_where_nothing_else_fits_the_absent_name_is_still_told(crate):
+    found = ask(crate, "What does crate.frobnicate do?")
+    assert [one.name for one in found.unresolved] == ["crate.frobnicate"]
+    assert found.passages
+    assert found.passages[0].symbol == "crate"
+    assert found.passages[0].coverage == 0
