@@ -6,6 +6,7 @@ that lies beside it. What nothing exports is not offered.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import gap, read_text
@@ -16,6 +17,13 @@ from kr_plugins.sources.installed_docs.node.package import (
     entries,
     find_package,
     types_package,
+)
+from kr_plugins.sources.installed_docs.node.source_comments import (
+    LARGEST,
+    DocumentedSource,
+    documented,
+    source_map,
+    sources,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +79,13 @@ class ExportedName(NamedTuple):
         return self.file.path, self.declarations[0].line
 
 
+class _Source(NamedTuple):
+    """The source of a declaration file, and what it documents."""
+
+    path: Path
+    found: dict[str, DocumentedSource]
+
+
 class Exports:
     """The exports of one package.
 
@@ -90,6 +105,7 @@ class Exports:
         self._files: dict[Path, File | None] = {}
         self._bytes = 0
         self._steps = 0
+        self._sources: dict[Path, _Source | None] = {}
         self._resolved: dict[tuple[Path, int, str], File | None] = {}
         self._packages: dict[tuple[str, Path], tuple[NodePackage, dict[str, Path]] | None] = {}
 
@@ -150,6 +166,43 @@ class Exports:
             return File(path, package, typings.read(text))
         except RecursionError:
             self.notes.append(f"{package.name}/{path.name}: nested too deep, left out")
+            return None
+
+    def documented(self, each: ExportedName) -> ExportedName:
+        """An export with the documentation that its source has, where its declarations have none."""
+        if not all(_is_bare(one) for one in each.declarations):
+            return each
+        known = self._source(each.file)
+        found = known.found.get(each.declarations[0].name) if known is not None else None
+        if known is None or found is None:
+            return each
+        told = replace(
+            each.declarations[0], line=found.line, signature=found.signature, comment=found.comment
+        )
+        return each._replace(file=each.file._replace(path=known.path), declarations=(told,))
+
+    def _source(self, file: File) -> _Source | None:
+        """What the source of a declaration file documents; None where the package does not ship one."""
+        if file.path not in self._sources:
+            self._check()
+            self._sources[file.path] = self._read_source(file)
+        return self._sources[file.path]
+
+    def _read_source(self, file: File) -> _Source | None:
+        mapped = self._text(source_map(file.path), file.package) or ""
+        for path in sources(file.path, mapped, file.package.folder):
+            text = self._text(path, file.package)
+            if text is not None:
+                self._bytes += len(text)
+                return _Source(path, documented(text)) if "/**" in text else None
+        return None
+
+    def _text(self, path: Path, package: NodePackage) -> str | None:
+        if self._bytes > MOST_BYTES:
+            return None
+        try:
+            return read_text(path, limit=LARGEST, within=package.within, errors="replace")
+        except (OSError, ValueError):
             return None
 
     # -- following --
@@ -342,6 +395,12 @@ class Exports:
                 other, found = types, list(entries(types))
             self._packages[key] = other, dict(reversed(found))  # the first of a name counts
         return self._packages[key]
+
+
+def _is_bare(one: Declaration) -> bool:
+    """Whether a function or constant has no documentation, or only that it is deprecated."""
+    is_value = one.kind == "function" or (one.kind == "constant" and not one.type_name and not one.members)
+    return is_value and not (one.comment and (one.comment.prose or one.comment.hidden))
 
 
 def major_of(version: str) -> int | None:

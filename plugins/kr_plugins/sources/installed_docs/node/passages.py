@@ -175,8 +175,9 @@ class PassageMaker:
 
     def of(self, each: ExportedName) -> Iterator[IndexedPassage]:
         """The passages of one export: itself, its members, and what its namespace holds."""
-        scope = _Scope(each.file, each.subpath)
         members = member_names(self.exports, self.by_name[each.name])
+        each = self.exports.documented(each)
+        scope = _Scope(each.file, each.subpath)
         for passage in self.group(scope, each.name, each.declarations, each.aliases):
             named = passage
             if passage.symbol == each.name:
