@@ -30,6 +30,9 @@ _WARNING = re.compile(
     r"\b(?:careful|beware|avoid|do not|don't|never|wrong|incorrect|will not work|anti-?pattern)\b",
     re.IGNORECASE,
 )
+_MOST_SPOKEN = 3
+"""Words of the question in a piece of code that count; more make no difference."""
+_STRING = re.compile(r"\"[^\"\n]*+\"|'[^'\n]*+'")
 _FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)(.*)$")
 _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*(?:doctest:.*|\(\d{1,2}\)!?)$")
@@ -77,7 +80,7 @@ def shortest_example(
         parameters: those of the passage's symbol that the question names; code must hold one of them.
         known: passages with signatures that code has to fit.
     """
-    best: tuple[tuple[int, int, bool, int], Passage, str] | None = None
+    best: tuple[tuple[int, float, bool, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
     for candidate in candidates:
@@ -93,10 +96,17 @@ def shortest_example(
             if not _resolves(passage, candidate, piece, signatures):
                 continue
             of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
-            rank = (use, min(3, len(stems(piece) & asked.stems)), of_its_own, -len(piece))
+            rank = (use, _spoken(candidate, piece, asked), of_its_own, -len(piece))
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
+
+
+def _spoken(candidate: Passage, code: str, asked: AskedWords) -> float:
+    """How many words of the question code says; those in the strings of JavaScript are data, and count half."""
+    said = stems(code) & asked.stems
+    plain = said if _is_from_python(candidate, code) else stems(_STRING.sub(" ", code)) & said
+    return min(_MOST_SPOKEN, (len(plain) + len(said)) / 2)
 
 
 def with_results(text: str, code: str) -> str:
