@@ -210,3 +210,68 @@ def test_what_a_symbol_is_based_on_is_asked_too(tmp_path):
     found = ask(tmp_path, "What is the default maxWeight of crate packAll?")
     assert [one.symbol or one.url for one in found.passages[:2]] == ["packAll", "pkg:npm/pack-core@1.0.0"]
     assert found.unresolved == ()
+
+
+LISTED = """\
+# Class: Crate
+
+## Parameter: `CrateOptions`
+
+What a crate is made with.
+
+* **lidTimeout** `number | null` (optional) - Default: `300e3` - How long the crate waits for its lid,
+  in milliseconds. Set to 0 to disable the limit.
+* **labelTimeout** `number` (optional) - Default: `5e3` - How long it waits for a label.
+* **straps** `StrapOptions` (optional) - What holds it together.
+  * **maxStraps** `number` (optional) - Default: `12` - The number of straps. Set to 0 to disable the limit.
+* **colour**: `string` - Default: `'red'`. How it is painted.
+
+## Shelves
+
+- `Shelf` and `Rack` hold crates.
+- A lid closes it.
+"""
+
+
+@pytest.mark.req("A2")
+def test_each_option_of_a_list_is_a_passage_with_its_default(tmp_path):
+    types = """\
+export declare class Crate { constructor(options?: Crate.Options); }
+export declare namespace Crate {
+  export interface Options {
+    lidTimeout?: number | null;
+    labelTimeout?: number;
+    straps?: object;
+    colour?: string;
+  }
+}
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    files = {"package.json": manifest, "index.d.ts": types, "docs/api/Crate.md": LISTED}
+    lay(tmp_path / "node_modules/crate", files)
+    found = {
+        one.data.get("option") or one.symbol: one
+        for one in passages(tmp_path)[0]
+        if "Crate.md" in one.locator
+    }
+    lid = found["Crate.Options.lidTimeout"]
+    assert (lid.locator, lid.data["default"]) == ("crate/docs/api/Crate.md:7", "300e3")
+    assert lid.text.endswith("Set to 0 to disable the limit.")
+    assert found["maxStraps"].text.strip().startswith("* **maxStraps**")
+    assert "maxStraps" not in found["Crate.Options.straps"].text
+    assert "Shelf" not in found
+    told = summary(tmp_path, "crate: set a timeout for waiting for the lid")
+    assert "`300e3`" in told
+    assert "How long the crate waits for its lid" in told
+
+
+@pytest.mark.req("A2")
+def test_a_list_of_few_options_stays_in_its_section(tmp_path):
+    text = (
+        "# crate\n\n## Options\n\nThere are two.\n\n- `lid`: closes the crate.\n- `label`: names the crate.\n"
+    )
+    lay(
+        tmp_path / "node_modules/crate",
+        {"package.json": {"name": "crate", "version": "2.0.0"}, "README.md": text},
+    )
+    assert [title for title in titles(tmp_path) if "lid" in title] == []

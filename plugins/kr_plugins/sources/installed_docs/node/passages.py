@@ -132,14 +132,22 @@ class PassageMaker:
         yield from lead_to_sections(found, texts)
 
     def bare_members(self) -> dict[str, set[str]]:
-        """Of each exported type the members that have no documentation of their own."""
-        return {
-            each.name: {
-                member.name for one in each.declarations for member in one.members if not member.comment
-            }
-            for each in self.offered
-            if any(one.kind in {"interface", "type"} for one in each.declarations)
-        }
+        """Of each exported type, also in a namespace, the members that have no documentation of their own."""
+        found: dict[str, set[str]] = {}
+        for each in self.offered:
+            declared = [(each.name, one) for one in each.declarations]
+            declared += [
+                (f"{each.name}.{name}", one)
+                for outer in each.declarations
+                if outer.inner is not None
+                for name, inner in outer.inner.declarations.items()
+                for one in inner
+            ]
+            for name, one in declared:
+                if one.kind in {"interface", "type"}:
+                    bare = (member.name for member in one.members if not member.comment)
+                    found.setdefault(name, set()).update(bare)
+        return found
 
     def _count_mentions(self) -> Counter[str]:
         """How often the code of the texts has each name: a measure of use."""
