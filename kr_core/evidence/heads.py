@@ -53,7 +53,7 @@ def head_of(
         return None
     if passage.parameter:
         return _of_parameter(passage, passage.symbol, passage.parameter)
-    if passage.what in {"constant", "setting"}:
+    if passage.what in {"constant", "setting"} or (passage.what == "attribute" and passage.default):
         return _of_value(passage, passage.symbol)
     if passage.what not in {"function", "class"} or (passage.what == "class" and not passage.parameters):
         return Head(f"`{passage.symbol}`", (passage.symbol,))

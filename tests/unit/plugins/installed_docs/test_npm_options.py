@@ -275,3 +275,54 @@ def test_a_list_of_few_options_stays_in_its_section(tmp_path):
         {"package.json": {"name": "crate", "version": "2.0.0"}, "README.md": text},
     )
     assert [title for title in titles(tmp_path) if "lid" in title] == []
+
+
+HEADED = """\
+# Server
+
+## Factory
+
+The factory takes an options object.
+
+### `lidLimit`
+<a id="factory-lid-limit"></a>
+
++ Default: `1048576` (1MiB)
+
+Defines the maximum weight, in grams, that the lid is allowed to carry.
+
+### `onFall` (Function)
+
++ Default: `'error'`
+
+Defines what happens when it falls.
+
+### `labels`
+
+Which labels are printed.
+
+### `paint` (String):
+
+How it is painted, with a brush or a roller.
+"""
+
+
+@pytest.mark.req("A2")
+def test_a_section_below_the_name_of_an_option_goes_by_the_type_that_has_it(tmp_path):
+    types = """\
+declare namespace crate {
+  export type CrateOptions<T = 1> = { lidLimit?: number, onFall?: () => void, labels?: string[], paint?: string }
+}
+declare function crate(options?: crate.CrateOptions): void;
+export = crate;
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    files = {"package.json": manifest, "index.d.ts": types, "docs/Server.md": HEADED}
+    lay(tmp_path / "node_modules/crate", files)
+    lid = next(one for one in passages(tmp_path)[0] if one.symbol == "crate.CrateOptions.lidLimit")
+    assert (lid.data["default"], lid.locator) == ("1048576", "crate/docs/Server.md:7")
+    told = summary(tmp_path, "crate: how do I set the maximum weight of the lid?")
+    assert told.startswith("`crate.CrateOptions.lidLimit` (default `1048576`): ")
+    assert "Defines the maximum weight, in grams, that the lid is allowed to carry." in told
+    told = summary(tmp_path, "What is the default of lidLimit in crate?")
+    assert told.startswith("The default of `crate.CrateOptions.lidLimit` is `1048576`.")

@@ -8,7 +8,7 @@ its paragraphs.
 from __future__ import annotations
 
 import re
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_plugins.sources.installed_docs.code_blocks import fence_end
@@ -17,6 +17,7 @@ from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kr_core.toolkit import IndexedPassage
 
@@ -30,10 +31,14 @@ _KEY = re.compile(r"^\s*['\"]?([A-Za-z_$][\w$.-]*)['\"]?\s*\??[:=(]")
 
 _ITEM = re.compile(r"^(\s*+)[-*+]\s++(?:\*\*`?+([A-Za-z_$][\w$.]*+)`?+\*\*|`([A-Za-z_$][\w$.]*+)`)(.*)$")
 _ANY_ITEM = re.compile(r"^\s*+[-*+]\s")
+_HEADING = re.compile(r"`?+([A-Za-z_$][\w$]*+)`?+(?:\s*+\([^()]{1,80}\))?:?")
 _DESCRIBES = re.compile(r"\s*+(?:[-:(–—`=?]|\*\*)\W*+\w")
 """What comes behind the name of an option: its type, its default or a description, and no further word of a sentence."""
 
 
+_MARKS = frozenset({"option", "heading", "kind"})
+_NEAR_HEADING = 6
+"""Lines between a heading and its text: blank ones and anchors."""
 _LISTING = 0.5
 """What a list counts beside the items that are passages of their own."""
 
@@ -52,6 +57,8 @@ def split(section: IndexedPassage) -> Iterator[IndexedPassage]:
     """A section, and a passage for each option that a long fence in it lists."""
     lines = section.text.split("\n")
     first_line = section.data["lines"][0][1]
+    unmarked = {name: value for name, value in section.data.items() if name not in {"option", "heading"}}
+    listing = section._replace(data=unmarked)
     kept = list(lines)
     cut: list[str] = []
     made = []
@@ -65,11 +72,11 @@ def split(section: IndexedPassage) -> Iterator[IndexedPassage]:
         if options:
             kept[number:end] = [""] * (end - number)
             cut.append("\n".join(lines[number + 1 : end - 1]).strip("\n"))
-            made += [_passage(section, option, lines[number].strip(), first_line) for option in options]
+            made += [_passage(listing, option, lines[number].strip(), first_line) for option in options]
         number = end
     items = _items(kept)
     for first, last, key in items:
-        made.append(_item_passage(section, kept[first:last], first_line + first, key))
+        made.append(_item_passage(listing, kept[first:last], first_line + first, key))
         kept[first:last] = [""] * (last - first)
     if not made:
         yield section
@@ -171,8 +178,38 @@ def _passage(section: IndexedPassage, option: _Option, fence: str, first_line: i
     )
 
 
+def marked(section: IndexedPassage, lines: Sequence[str]) -> IndexedPassage:
+    """A section below the name of an option and perhaps its type, `lidLimit` (Number), marked as such; any other as it is.
+
+    Args:
+        section: a section of a text.
+        lines: of the file.
+    """
+    found = _HEADING.fullmatch(section.title.rpartition(" § ")[2])
+    start = section.data["lines"][0][1]
+    above = range(start - 1, max(0, start - 1 - _NEAR_HEADING), -1) if found else ()
+    place = next((number for number in above if lines[number - 1].startswith("#")), None)
+    if found is None or place is None or found[1] not in lines[place - 1]:
+        return section
+    data = {**section.data, "option": found[1], "heading": [place, lines[place - 1]]}
+    return section._replace(data=data)
+
+
+def _with_heading(section: IndexedPassage) -> IndexedPassage:
+    """A section with its heading in its text: where the passage goes by the heading's name, it says that name."""
+    if "heading" not in section.data:
+        return section
+    line, heading = section.data["heading"]
+    runs = [[0, line], *([offset + 1, number] for offset, number in section.data["lines"])]
+    return section._replace(
+        text=f"{heading}\n{section.text}",
+        locator=f"{section.locator.rpartition(':')[0]}:{line}",
+        data={**section.data, "lines": runs},
+    )
+
+
 def named(
-    passages: Sequence[IndexedPassage], members: Mapping[str, Collection[str]]
+    passages: Sequence[IndexedPassage], members: Mapping[str, AbstractSet[str]]
 ) -> Iterator[IndexedPassage]:
     """The passages of a text; options that are the members of one exported type go by that type's name.
 
@@ -180,28 +217,20 @@ def named(
         passages: of one text.
         members: of each exported type the names of its members without documentation.
     """
-    for _section, group in groupby(passages, key=_section_of):
-        yield from _named(list(group), members)
-
-
-def _section_of(passage: IndexedPassage) -> str:
-    """The title of the section that lists an option; of any other passage its own."""
-    return passage.title.removesuffix(f" § {passage.data.get('option')}")
-
-
-def _named(
-    passages: Sequence[IndexedPassage], members: Mapping[str, Collection[str]]
-) -> Iterator[IndexedPassage]:
-    keys = {passage.data["option"] for passage in passages if "option" in passage.data}
-    held = {name: len(keys.intersection(own)) for name, own in members.items()} if len(keys) > _FEW else {}
-    owner = max(held, key=lambda name: (held[name], -len(name)), default="")
-    fits = held.get(owner, 0) * 2 >= len(keys) > _FEW
+    by_section: dict[str, set[str]] = {}
+    for passage in passages:
+        if "option" in passage.data:
+            by_section.setdefault(_section_of(passage), set()).add(passage.data["option"])
+    owners = {section: _owner(keys, members) for section, keys in by_section.items()}
     for passage in passages:
         key = passage.data.get("option")
-        if not fits or key not in members[owner]:
+        owner = owners[_section_of(passage)] if key else ""
+        if not owner or key not in members[owner]:
             yield passage
             continue
-        data = {name: value for name, value in passage.data.items() if name not in {"option", "kind"}}
+        passage = _with_heading(passage)  # noqa: PLW2901  the same passage, with what it needs here
+        data = {name: value for name, value in passage.data.items() if name not in _MARKS}
+        begin = (passage.code[0] if passage.code else passage.text).split("\n")[0]
         default = default_in(passage.text)
         told = {} if default is None else {"default": default}
         yield passage._replace(
@@ -210,8 +239,22 @@ def _named(
             data={
                 **data,
                 "what": "attribute",
-                "signature": (passage.code[0] if passage.code else passage.text).split("\n")[0],
+                "signature": "" if begin.startswith("#") else begin,
                 "public": True,
                 **told,
             },
         )
+
+
+def _section_of(option: IndexedPassage) -> str:
+    """The title of the section that lists an option."""
+    return option.title.rpartition(" § ")[0]
+
+
+def _owner(keys: Collection[str], members: Mapping[str, AbstractSet[str]]) -> str:
+    """The type that has most of some options, and at least half; empty for none."""
+    if len(keys) <= _FEW:
+        return ""
+    held = {name: len(own & set(keys)) for name, own in members.items()}
+    best = max(held, key=lambda name: (held[name], -len(name)), default="")
+    return best if held.get(best, 0) * 2 >= len(keys) else ""

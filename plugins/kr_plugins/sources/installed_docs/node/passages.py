@@ -447,6 +447,7 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
 
     A heading that is the name of a function (`.safeParse`, `axios.get(url[, config])`) is found by its parts too.
     """
+    lines = [*[""] * (text.first_line - 1), *text.text.split("\n")]
     for passage in text_passages(text, code=fenced_code):
         named = _HEADING_NAME.search(passage.title.rpartition(" § ")[2])
         words = f"{passage.words} {named[1]}" if named else passage.words
@@ -459,7 +460,7 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
             prior=0.2 if aside else passage.prior,
             data={**passage.data, "kind": "section"},
         )
-        yield from options.split(section)
+        yield from options.split(options.marked(section, lines))
 
 
 def _bare(title: str) -> str:
