@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import FULLY as FULLY
     from kr_core.evidence.coverage import answered as answered
     from kr_core.evidence.heads import marks_nothing as marks_nothing
-    from kr_core.evidence.requirements import metadata_field as metadata_field
+    from kr_core.evidence.metadata_fields import metadata_field as metadata_field
     from kr_core.evidence.soft_errors import refusal as refusal
-    from kr_core.expedition.facts.store import AxiomStore as AxiomStore
+    from kr_core.expedition.facts.axiom_store import AxiomStore as AxiomStore
     from kr_core.files import lies_within as lies_within
     from kr_core.files import lock as lock
     from kr_core.files import make_state_folder as make_state_folder
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from kr_core.question.parsed_question import given_values as given_values
     from kr_core.question.parsed_question import parse_question as parse_question
     from kr_core.question.spelled_names import Identifier as Identifier
-    from kr_core.question.versions import is_same_version as is_same_version
+    from kr_core.question.version_numbers import is_same_version as is_same_version
     from kr_core.question.worded_names import says_parameter as says_parameter
     from kr_core.question.worded_names import telling_stems as telling_stems
     from kr_core.search.documents.documents import Documents as Documents

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kr_core.agents import prompts
-from kr_core.agents.dispatch import AGENT_UNAVAILABLE, together
+from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, together
 from kr_core.aio import shielded
 from kr_core.errors import KRError, StorageError
 from kr_core.escalation import transitions
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange
+    from kr_core.agents.question_dispatch import AgentDispatcher
     from kr_core.escalation.case import Case
+    from kr_core.escalation.case_repository import CaseUpdater
     from kr_core.escalation.manager import EscalationManager
-    from kr_core.escalation.repository import CaseUpdater
     from kr_core.escalation.schedule import PendingRequest
-    from kr_core.escalation.summary import RunProgress
+    from kr_core.escalation.upkeep_summary import RunProgress
     from kr_core.escalation.worker import EscalationWorker
     from kr_core.model.event import Event
     from kr_core.model.questions import AskResult, Question

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kr_core.agents.dependencies import PriorAnswer, own_context, told_of
+from kr_core.agents.question_dependencies import PriorAnswer, own_context, told_of
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.errors import ConfigError
 from kr_core.model.questions import Answer, Question

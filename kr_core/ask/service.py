@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
-from kr_core.agents.dispatch import AGENT_UNAVAILABLE, AgentDispatcher
+from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, AgentDispatcher
 from kr_core.aio import release_threads, shielded
 from kr_core.ask.argument_checks import check_arguments, checked
 from kr_core.ask.chat import CaseChat
-from kr_core.ask.jobs import QuestionJobs
+from kr_core.ask.question_steps import QuestionJobs
 from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
 from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
 from kr_core.errors import ConfigError, StorageError
+from kr_core.escalation.case_repository import CaseUpdater
 from kr_core.escalation.manager import EscalationManager
-from kr_core.escalation.repository import CaseUpdater
 from kr_core.escalation.worker import EscalationWorker
 from kr_core.research import Pipeline
 from kr_core.review import is_doubtful, reviewed
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.dispatch.jobs import TaskJobs
-    from kr_core.escalation.repository import CaseRepository
-    from kr_core.escalation.summary import RunSummary
+    from kr_core.escalation.case_repository import CaseRepository
+    from kr_core.escalation.upkeep_summary import RunSummary
     from kr_core.model import Event
     from kr_core.model.questions import (
         AcceptedOrEscalate,

@@ -7,15 +7,15 @@ import datetime as dt
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from kr_core.agents.dispatch import together
+from kr_core.agents.question_dispatch import together
 from kr_core.errors import KRError
-from kr_core.escalation.summary import RunProgress
+from kr_core.escalation.upkeep_summary import RunProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.ask.chat import CaseChat
-    from kr_core.escalation.summary import RunSummary
+    from kr_core.escalation.upkeep_summary import RunSummary
     from kr_core.escalation.worker import EscalationWorker
 
 __all__ = ["TEND_SECONDS", "WorkerLoop"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kr_core.agents import dependencies
-from kr_core.agents.dispatch import AGENT_UNAVAILABLE, together
+from kr_core.agents import question_dependencies
 from kr_core.agents.exchange import key
+from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, together
 from kr_core.aio import shielded
 from kr_core.model.questions import AskResult
 from kr_core.net.redaction import redacted
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from kr_core.agents.dependencies import PriorAnswer
-    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange, Key
+    from kr_core.agents.question_dependencies import PriorAnswer
+    from kr_core.agents.question_dispatch import AgentDispatcher
     from kr_core.escalation.manager import EscalationManager
     from kr_core.model.questions import Question
     from kr_core.model.routing import Route
@@ -81,7 +81,7 @@ class AskWorkflow:
             StorageError: the journal cannot be written.
         """
         known, held = await self._starter.before(questions)
-        dependencies.check(questions, {*known, *held})
+        question_dependencies.check(questions, {*known, *held})
         for question in questions:
             self._dispatcher.check(question)
         asked = {key(question): question for question in questions}
@@ -93,16 +93,16 @@ class AskWorkflow:
             others = [(question.feature_id, other) for other in question.depends_on]
             came = {other: await results[other] for other in others if other in results}
             waited = [came.get(other) or held[other] for other in others if other in came or other in held]
-            blocking = [result for result in waited if result.status not in dependencies.FINAL]
+            blocking = [result for result in waited if result.status not in question_dependencies.FINAL]
             if blocking:
                 result = await self._held_up(question, blocking)
             else:
                 now = {
-                    other: dependencies.PriorAnswer(asked[other].text, result.answer)
+                    other: question_dependencies.PriorAnswer(asked[other].text, result.answer)
                     for other, result in came.items()
                     if result.answer is not None
                 }
-                told = dependencies.told_of(question, {**known, **now}) if others else question
+                told = question_dependencies.told_of(question, {**known, **now}) if others else question
                 result = await self._asked(told)
             results[key(question)].set_result(result)
             return result
@@ -229,14 +229,18 @@ class ExchangeStarter:
     async def answered(self, question: Question) -> PriorAnswer | None:
         """The latest answer that a question has under its id; None where there is none, or it is another question's."""
         one = key(question)
-        known = (await shielded(lambda: dependencies.answered(self._pipeline.journal, [one]))).get(one)
+        known = (await shielded(lambda: question_dependencies.answered(self._pipeline.journal, [one]))).get(
+            one
+        )
         return known if known and known.route and known.text == redacted(question.text) else None
 
     async def put_off(self, question: Question, escalation_id: str) -> tuple[str, Route] | None:
         """The exchange in which a question under its own id was put off because of a case already, and its route."""
         if "id" not in question.model_fields_set:
             return None
-        return await shielded(lambda: dependencies.put_off(self._pipeline.journal, question, escalation_id))
+        return await shielded(
+            lambda: question_dependencies.put_off(self._pipeline.journal, question, escalation_id)
+        )
 
     async def before(
         self, questions: Sequence[Question]
@@ -246,10 +250,10 @@ class ExchangeStarter:
         Raises:
             ConfigError: another question waits for a human under the id of one.
         """
-        wanted = dependencies.missing(questions)
+        wanted = question_dependencies.missing(questions)
         known: dict[Key, PriorAnswer] = {}
         if wanted:
-            known = await shielded(lambda: dependencies.answered(self._pipeline.journal, wanted))
+            known = await shielded(lambda: question_dependencies.answered(self._pipeline.journal, wanted))
         named = [question for question in questions if "id" in question.model_fields_set]
         left = wanted - known.keys()
         waiting = await self._manager.waiting_of(named, left) if named or left else []

@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from kr_core.agents.dispatch import no_topic
+from kr_core.agents.question_dispatch import no_topic
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.cli.prompt import attend

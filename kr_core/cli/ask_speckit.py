@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from kr_core.agents.dependencies import FINAL, answered
 from kr_core.agents.exchange import Key, key
+from kr_core.agents.question_dependencies import FINAL, answered
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.cli.given_file import place_of
@@ -24,7 +24,7 @@ from kr_core.files import lock, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
 from kr_core.net.redaction import redacted
 from kr_core.research import Pipeline
-from kr_core.speckit.parser import SpecQuestion, answers_in, read, unanswered
+from kr_core.speckit.spec_parser import SpecQuestion, answers_in, read, unanswered
 from kr_core.speckit.writer import replied, with_answers
 from kr_core.terminal_text import printable
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kr_core.escalation.case import Case
-    from kr_core.escalation.summary import RunSummary
+    from kr_core.escalation.upkeep_summary import RunSummary
 
 _ID = re.compile(r"(E[0-9]{1,9})(?:@([0-9]{1,9}))?", re.IGNORECASE)
 _WIDTH = 100

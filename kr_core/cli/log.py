@@ -19,7 +19,7 @@ from kr_core.qalog.integrity import log_flaws
 from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchange_pages, follow, last_number
 from kr_core.research import Pipeline
 from kr_core.terminal_text import columns, printable
-from kr_core.verdicts import record as verdicts
+from kr_core.verdicts import verdict_record as verdicts
 
 if TYPE_CHECKING:
     import argparse

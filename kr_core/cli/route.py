@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.agents.dispatch import AgentDispatcher, hints
+from kr_core.agents.question_dispatch import AgentDispatcher, hints
 from kr_core.cli import output
 from kr_core.cli.ask import question
 from kr_core.research import Pipeline

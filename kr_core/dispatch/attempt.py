@@ -22,7 +22,7 @@ from kr_core.dispatch.workspace import open_workspace, remove_folder
 from kr_core.errors import KRError
 from kr_core.git.landing import Rewrite, land
 from kr_core.git.worktree import GitRefusedError
-from kr_core.speckit.tasks import read_tasks, with_mark
+from kr_core.speckit.task_file import read_tasks, with_mark
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kr_core.dispatch.plan import Plan, PlannedTask
     from kr_core.dispatch.session import DispatchSession, Worker
     from kr_core.dispatch.workspace import Workspace
-    from kr_core.speckit.tasks import Task
+    from kr_core.speckit.task_file import Task
 
 __all__ = ["TaskAttempts"]
 

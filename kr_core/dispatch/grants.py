@@ -10,12 +10,12 @@ import hashlib
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.agents.dispatch import AgentDispatcher
+from kr_core.agents.question_dispatch import AgentDispatcher
 from kr_core.aio import shielded
 from kr_core.dispatch.record import GrantRequest
 from kr_core.errors import ConfigError
+from kr_core.escalation.case_repository import CaseUpdater
 from kr_core.escalation.manager import EscalationManager
-from kr_core.escalation.repository import CaseUpdater
 from kr_core.escalation.worker import EscalationWorker
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, Route

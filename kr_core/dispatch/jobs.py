@@ -21,7 +21,7 @@ from kr_core.model import new_id
 from kr_core.model.questions import AgentHandle, AgentStatus
 from kr_core.model.routing import Route
 from kr_core.routing.defaults import ROSTER
-from kr_core.speckit.tasks import Task
+from kr_core.speckit.task_file import Task
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from kr_core.dispatch.scopes import ROLES, Scope, scope_of
 from kr_core.errors import ConfigError
 from kr_core.files import read_bytes
 from kr_core.speckit.feature_files import acceptance_criteria, feature_type, source_tree
-from kr_core.speckit.tasks import Diagnostic, look_alike, read_tasks
+from kr_core.speckit.task_file import Diagnostic, look_alike, read_tasks
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.config import Config
-    from kr_core.speckit.tasks import Task, TaskFile
+    from kr_core.speckit.task_file import Task, TaskFile
 
 __all__ = ["Plan", "PlannedTask", "configured_scopes", "read_plan", "read_task_text"]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kr_core.dispatch.scopes import Scope
-    from kr_core.speckit.tasks import Task
+    from kr_core.speckit.task_file import Task
 
 __all__ = ["HUMAN", "Assignment", "assigned", "suggested"]
 

@@ -9,7 +9,7 @@ from kr_core.research.stage_runner import show
 
 if TYPE_CHECKING:
     from kr_core.research import Pipeline
-    from kr_core.speckit.tasks import Task
+    from kr_core.speckit.task_file import Task
 
 __all__ = ["TaskLog"]
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import StorageError
-from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.case_repository import CaseRepository
 from kr_core.net.redaction import redacted
 from kr_core.protocols import Issue
 from kr_core.terminal_text import printable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable
 
-    from kr_core.escalation.summary import RunProgress
+    from kr_core.escalation.upkeep_summary import RunProgress
     from kr_core.protocols import DocumentStore
 
 __all__ = ["MAX_SAID_LENGTH", "ChannelBackoff", "ChannelState", "is_whole", "left_alone", "said_of"]

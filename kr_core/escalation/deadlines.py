@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from kr_core.escalation.backoff import ChannelBackoff
     from kr_core.escalation.case import Case
-    from kr_core.escalation.repository import CaseUpdater
+    from kr_core.escalation.case_repository import CaseUpdater
     from kr_core.escalation.schedule import CaseSchedule
-    from kr_core.escalation.summary import RunProgress
+    from kr_core.escalation.upkeep_summary import RunProgress
     from kr_core.model.event import Event
     from kr_core.model.time_limits import TimeLimits
     from kr_core.routing.table import Table

@@ -12,7 +12,7 @@ from kr_core.escalation import transitions
 from kr_core.escalation.backoff import MAX_SAID_LENGTH, left_alone
 from kr_core.escalation.sanitize import harmless_line
 from kr_core.escalation.schedule import held_back
-from kr_core.escalation.summary import RunProgress
+from kr_core.escalation.upkeep_summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.model.questions import HumanResponse
 from kr_core.protocols import HumanReply, OpenCase, PollResult, Receiver, UnparsedReply, Verifier
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from kr_core.escalation.backoff import ChannelBackoff
     from kr_core.escalation.case import Case
+    from kr_core.escalation.case_repository import CaseUpdater
     from kr_core.escalation.channels import Channels
-    from kr_core.escalation.repository import CaseUpdater
     from kr_core.model.event import Event
     from kr_core.protocols import Escalation
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kr_core.agents.exchange import Exchange, Key
-    from kr_core.escalation.repository import CaseUpdater
+    from kr_core.escalation.case_repository import CaseUpdater
     from kr_core.escalation.worker import EscalationWorker
     from kr_core.model import Event
     from kr_core.model.questions import Answer, HumanResponse, Question

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from kr_core.agents.dispatch import together
+from kr_core.agents.question_dispatch import together
 from kr_core.aio import shielded
 from kr_core.errors import RequestError, StorageError
 from kr_core.escalation import transitions
@@ -24,7 +24,7 @@ from kr_core.escalation.channels import Channels
 from kr_core.escalation.deadlines import Deadlines
 from kr_core.escalation.inbound import ReplyIntake
 from kr_core.escalation.schedule import Delivery, pause
-from kr_core.escalation.summary import RunProgress
+from kr_core.escalation.upkeep_summary import RunProgress
 from kr_core.model.event import Event
 from kr_core.protocols import CaseView, Notice
 from kr_core.terminal_text import printable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kr_core.escalation.case import Case
-    from kr_core.escalation.repository import CaseUpdater
+    from kr_core.escalation.case_repository import CaseUpdater
     from kr_core.protocols import Escalation
 
 __all__ = ["AgentQueue", "EscalationWorker"]

@@ -12,10 +12,10 @@ from kr_core.evidence.answer_sentence import LONG_VALUE, DirectAnswer, Quote
 from kr_core.evidence.citations import folded
 from kr_core.evidence.default_answer import default_answer, default_described, told_by_callable
 from kr_core.evidence.difference_answer import difference_answer, subjects
+from kr_core.evidence.metadata_fields import requirement
 from kr_core.evidence.named_parameters import first_parameter, named_parameters
 from kr_core.evidence.options_answer import options_answer
 from kr_core.evidence.raised_errors import raised_answer
-from kr_core.evidence.requirements import requirement
 from kr_core.evidence.yes_no_answer import yes_no_answer
 
 if TYPE_CHECKING:

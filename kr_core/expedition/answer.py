@@ -19,7 +19,7 @@ from kr_core.text import root_of, words
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from kr_core.expedition.state import ExpeditionState
+    from kr_core.expedition.expedition_state import ExpeditionState
     from kr_core.model.expedition import Axiom, Signal
 
 __all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen"]

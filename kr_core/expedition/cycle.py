@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from kr_core.expedition.checkpoints import Checkpoints
-    from kr_core.expedition.facts.store import AxiomStore
+    from kr_core.expedition.expedition_state import ExpeditionState
+    from kr_core.expedition.facts.axiom_store import AxiomStore
     from kr_core.expedition.llm import LLMAnalyst
     from kr_core.expedition.passage_pool import PoolEntry
     from kr_core.expedition.search import SourceSearches
-    from kr_core.expedition.state import ExpeditionState
     from kr_core.model.expedition import ExpeditionUpdate
     from kr_core.research.container import Container
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from kr_core.expedition.checkpoints import Checkpoints
+    from kr_core.expedition.expedition_state import ExpeditionPlan, ExpeditionState
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.expedition.state import ExpeditionPlan, ExpeditionState
     from kr_core.model import ResearchResult
     from kr_core.model.expedition import Category
     from kr_core.research.container import Container

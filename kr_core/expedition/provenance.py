@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.expedition.facts.axiom import MEANINGS
+from kr_core.expedition.facts.axiom_store import gone, stated
 from kr_core.expedition.facts.corroboration import voices, where
-from kr_core.expedition.facts.store import gone, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core.expedition.facts.store import AxiomStore
+    from kr_core.expedition.facts.axiom_store import AxiomStore
     from kr_core.expedition.service import Expeditions, StoredExpedition
     from kr_core.model.expedition import Axiom, Category, Signal
 

@@ -16,9 +16,9 @@ from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.evidence.citations import holds
 from kr_core.expedition.checkpoints import ExpeditionProgress, progress
+from kr_core.expedition.expedition_state import CALLS, TOKENS, ExpeditionPlan
 from kr_core.expedition.facts.axiom import id_of, of_note
-from kr_core.expedition.facts.store import KIND, AxiomStore
-from kr_core.expedition.state import CALLS, TOKENS, ExpeditionPlan
+from kr_core.expedition.facts.axiom_store import KIND, AxiomStore
 from kr_core.files import try_lock
 from kr_core.model import new_id
 from kr_core.model.expedition import MAX_CYCLES, Axiom, Finished
@@ -248,7 +248,7 @@ class Expeditions:
         return faults
 
     async def _going(self, plan: ExpeditionPlan, *, resumed: bool) -> AsyncGenerator[ExpeditionUpdate, None]:
-        from kr_core.expedition.runner import expedition
+        from kr_core.expedition.expedition_runner import expedition
 
         with self._alone(plan.id):
             updates = expedition(plan, self._components, self._pipeline.observers, resumed=resumed)

@@ -10,7 +10,7 @@ from kr_core.question.kinds import QuestionKind, kinds_of
 from kr_core.question.pasted import Place, asking_sentences
 from kr_core.question.pasted import parts_of as pasted_parts_of
 from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
-from kr_core.question.versions import versions_in
+from kr_core.question.version_numbers import versions_in
 
 __all__ = [
     "Form",

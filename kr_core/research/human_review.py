@@ -13,7 +13,7 @@ from kr_core.model import STALE_MARK, Attribution, Claim, Draft, Finding, Outcom
 from kr_core.net.redaction import redacted
 from kr_core.research import report as reports
 from kr_core.research.decision_origin import SOURCE
-from kr_core.research.lookup import NOTHING, entry_to_write, summary_of
+from kr_core.research.entry_lookup import NOTHING, entry_to_write, summary_of
 from kr_core.research.maintenance import within_limits
 from kr_core.research.passages import ranked
 from kr_core.terminal_text import printable

@@ -13,7 +13,7 @@ from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, t
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.project.environments import OWN_LABEL
 from kr_core.protocols import ConditionalWrites, Inspectable, Issue, Repairable
-from kr_core.research.lookup import as_reported, describe, report_date
+from kr_core.research.entry_lookup import as_reported, describe, report_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

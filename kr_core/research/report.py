@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kr_core.plugin_calls import PluginCalls
     from kr_core.project.project import LocalProject
     from kr_core.protocols import Renderer, Scorer
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
 
 _WORD = re.compile(r"[\d_.+-]*[^\W\d_][\w.+-]*")
 """A word of a question; a figure is the asker's own value, and two words side by side are not a term of a library."""

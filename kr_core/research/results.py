@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.config.plugin_names import DEFAULT_CHAIN
 from kr_core.model import SKELETON_MARK, STALE_MARK, Citation, Outcome, ResearchResult, Results
-from kr_core.research import lookup
-from kr_core.research.lookup import depends_on
+from kr_core.research import entry_lookup
+from kr_core.research.entry_lookup import depends_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.model import Fault, Status
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
     from kr_core.research.sources import ChainResult
     from kr_core.research.state import RunState
 
@@ -213,7 +213,7 @@ def stored(lookup_result: LookupResult, budget_remaining: int) -> Results:
     return Results(
         cache_entry_id=lookup_result.matched.entry.id,
         report_path=lookup_result.matched.entry.path,
-        confidence=lookup.confidence_of(lookup_result.report, evidence),
+        confidence=entry_lookup.confidence_of(lookup_result.report, evidence),
         budget_remaining=budget_remaining,
         summary=_stored_summary(lookup_result),
         score=score if isinstance(score, int) else None,
@@ -269,9 +269,9 @@ def _stored_summary(lookup_result: LookupResult) -> str:
     """The answer as it was written, for a report of any template; what a person has changed in its Summary counts."""
     summary = lookup_result.evidence.get("answer")
     if not isinstance(summary, str) or not summary:
-        return lookup.summary_of(lookup_result.report)
-    is_changed = summary not in lookup_result.report and lookup.has_summary(lookup_result.report)
-    return lookup.summary_of(lookup_result.report) if is_changed else summary
+        return entry_lookup.summary_of(lookup_result.report)
+    is_changed = summary not in lookup_result.report and entry_lookup.has_summary(lookup_result.report)
+    return entry_lookup.summary_of(lookup_result.report) if is_changed else summary
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
 from kr_core.research import results
-from kr_core.research.lookup import files_read
+from kr_core.research.entry_lookup import files_read
 from kr_core.research.memory_cache import stamps
 from kr_core.research.single_flight import SingleFlight
 from kr_core.research.stages import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Event, Fault, ResearchRequest
     from kr_core.research.container import Container
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
     from kr_core.research.results import CompletedResearch
     from kr_core.research.single_flight import FlightResult
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.knowledge.ids import report_path
 from kr_core.model import QUOTE_DROPPED, SKELETON_MARK, Fault
-from kr_core.research import lookup as knowledge
+from kr_core.research import entry_lookup as knowledge
 
 if TYPE_CHECKING:
     from asyncio import Semaphore
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         ScoreFinished,
     )
     from kr_core.protocols import WriteResult
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
     from kr_core.research.report import RenderedReport
     from kr_core.research.sources import ChainResult, SourceChain
     from kr_core.research.state import RunState

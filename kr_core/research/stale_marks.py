@@ -9,7 +9,7 @@ from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.model import STALE_MARK
 from kr_core.project.versions import gap, is_earlier_major
-from kr_core.research.lookup import describe, report_date
+from kr_core.research.entry_lookup import describe, report_date
 from kr_core.research.maintenance import version_in_use, write_over
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kr_core.model import Entry, Finding, ResearchQuery
     from kr_core.protocols import Project, Store
     from kr_core.research.container import Container
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
 
 MAX_WHEN_STALE = 30
 """The score of a stale report that serves in place of an answer, at most; out of 100."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.model import Draft
 from kr_core.research.budget import RunBudget
-from kr_core.research.lookup import NOTHING
+from kr_core.research.entry_lookup import NOTHING
 from kr_core.research.rejection import Rejections
 from kr_core.research.stage_runner import StageRunner
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kr_core.model import Event, Fault, ResearchQuery, ResearchRequest, Score, WrittenBy
     from kr_core.protocols import WriteResult
     from kr_core.research.container import Container, SourceSlot
-    from kr_core.research.lookup import LookupResult
+    from kr_core.research.entry_lookup import LookupResult
     from kr_core.research.report import RenderedReport
     from kr_core.research.sources import ChainResult, NamedFindings
     from kr_core.research.synthesis import Synthesis

@@ -6,15 +6,15 @@ import hashlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kr_core.agents.dispatch import AgentDispatcher, decide
 from kr_core.agents.exchange import key, told
+from kr_core.agents.question_dispatch import AgentDispatcher, decide
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
 from kr_core.escalation.case import ResearchSubject
+from kr_core.escalation.case_repository import CaseUpdater
 from kr_core.escalation.manager import EscalationManager
 from kr_core.escalation.report_update import with_report
-from kr_core.escalation.repository import CaseUpdater
 from kr_core.escalation.worker import EscalationWorker
 from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.wording import wording

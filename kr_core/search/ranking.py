@@ -13,7 +13,7 @@ from collections import Counter
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.versions import is_same_version, versions_in
+from kr_core.question.version_numbers import is_same_version, versions_in
 from kr_core.search.weights import TUNED, Weights
 from kr_core.text import STOP_WORDS, is_opposite, split_identifier, stem, words
 

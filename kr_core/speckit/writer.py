@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.speckit.lines import FileLine, closed_end, key, lines_of, section
-from kr_core.speckit.parser import CLARIFICATIONS, read
+from kr_core.speckit.spec_parser import CLARIFICATIONS, read
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kr_core.speckit.parser import SpecFile, SpecQuestion
+    from kr_core.speckit.spec_parser import SpecFile, SpecQuestion
     from kr_core.speckit.spec_question import MarkerPlace
 
 __all__ = ["LONGEST", "replied", "with_answers"]

@@ -7,6 +7,6 @@ the value would be too large; and each of them looks at the clock.
 """
 
 from kr_core.template_limits.render_budget import RenderBudget, TemplateLimitError, budget, spending
-from kr_core.template_limits.sandbox import LimitedSandbox
+from kr_core.template_limits.template_sandbox import LimitedSandbox
 
 __all__ = ["LimitedSandbox", "RenderBudget", "TemplateLimitError", "budget", "spending"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kr_core.verdicts.certificates import Certificate, certificate
 from kr_core.verdicts.judged import Judged, OpenCheck, Subject, says_right
 from kr_core.verdicts.learned import Learned
-from kr_core.verdicts.record import VerdictRecord
+from kr_core.verdicts.verdict_record import VerdictRecord
 
 __all__ = [
     "Certificate",

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # for the server
 from support import github_server  # type: ignore[import-not-found]  # tests are not a package, and have no types
 
 from kr_core import Pipeline, Question
-from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.case_repository import CaseRepository
 from kr_core.escalation.schedule import CaseActions, Delivery
 from kr_plugins.escalations.github.comment_body import body
 from kr_plugins.escalations.github.outbox import Outbox

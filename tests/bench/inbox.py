@@ -19,7 +19,7 @@ from harness import LEFT_OUT, Limit, Measured, figure
 from waiting_cases import put
 
 from kr_core import Event, Pipeline, Question
-from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.case_repository import CaseRepository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from support.boards import Board, Wall, age, ask, later, service
 
 from kr_core import AsyncKnowledgeRouterService, HumanResponse, Pipeline, RequestError
 from kr_core.config import given
-from kr_core.escalation.summary import RunProgress
+from kr_core.escalation.upkeep_summary import RunProgress
 from kr_core.model import Outcome
 from kr_core.plugin import HumanReply
 from kr_core.server.served_project import ServedProject

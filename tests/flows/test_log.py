@@ -17,7 +17,7 @@ from kr_core import Event
 from kr_core.cli import log
 from kr_core.errors import ConfigError, PluginError
 from kr_core.escalation.case import Case
-from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.case_repository import CaseRepository
 from kr_core.model.questions import Answer, EscalationRequest, Question
 from kr_core.model.routing import Route
 from kr_core.plugin import LogRecord

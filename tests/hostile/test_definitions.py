@@ -13,7 +13,7 @@ from support.regexes import seconds_for
 from kr_core.search.named import resolve
 from kr_core.toolkit import IndexedPassage, build_index, parse_question
 from kr_plugins.sources.installed_docs.package_index import Material
-from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 if TYPE_CHECKING:

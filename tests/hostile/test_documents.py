@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from kr_plugins.sources.installed_docs import documents
-from kr_plugins.sources.installed_docs.documents import read_documents
+from kr_plugins.sources.installed_docs import shipped_documents
+from kr_plugins.sources.installed_docs.shipped_documents import read_documents
 
 pytestmark = pytest.mark.req("Z8")
 SECRET = "hunter7191"
@@ -59,7 +59,7 @@ def test_a_link_in_circles_ends(crate):
 
 def test_a_folder_of_very_many_files_is_read_up_to_the_limit(crate, monkeypatch):
     """Only so many files are looked at, and what is left out is told."""
-    monkeypatch.setattr(documents, "_MAX_SEEN", 50)
+    monkeypatch.setattr(shipped_documents, "_MAX_SEEN", 50)
     for number in range(200):
         (crate / f"docs/page{number:03}.md").write_text("# Page\n\nWords.\n")
     found = read(crate)
@@ -78,7 +78,7 @@ def test_a_file_of_very_many_bytes_is_left_out(crate):
 
 def test_many_bytes_in_many_files_are_read_up_to_the_limit(crate, monkeypatch):
     """All texts of a package together have a limit too."""
-    monkeypatch.setattr(documents, "_MAX_BYTES", 1000)
+    monkeypatch.setattr(shipped_documents, "_MAX_BYTES", 1000)
     for number in range(20):
         (crate / f"docs/page{number:03}.md").write_text("word " * 100)
     assert len(read(crate).texts) <= 3

@@ -9,7 +9,7 @@ import pytest
 
 from kr_core.toolkit import IndexedPassage, build_index, parse_question
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
-from kr_plugins.sources.installed_docs.python.parser import read_module
+from kr_plugins.sources.installed_docs.python.module_parser import read_module
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from kr_core.project.distributions import import_names
 from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.material import find, own_name
 from kr_plugins.sources.installed_docs.package_index import open_index
-from kr_plugins.sources.installed_docs.pages.material import PageMaterial, in_folders
+from kr_plugins.sources.installed_docs.pages.page_material import PageMaterial, in_folders
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
 pytestmark = pytest.mark.req("Z8")

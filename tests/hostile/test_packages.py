@@ -11,10 +11,10 @@ from support.projects import install
 from support.regexes import seconds_for
 
 from kr_plugins.sources.installed_docs import limits, package_index
-from kr_plugins.sources.installed_docs.node.material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
 from kr_plugins.sources.installed_docs.package_index import Material
-from kr_plugins.sources.installed_docs.python.parser import MAX_BYTES
+from kr_plugins.sources.installed_docs.python.module_parser import MAX_BYTES
 from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 
 if TYPE_CHECKING:

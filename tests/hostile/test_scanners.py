@@ -14,7 +14,7 @@ from support.projects import install, make_environment
 from support.regexes import seconds_for
 
 from kr_core.search.documents.source_code import pieces
-from kr_core.speckit.parser import questions_in
+from kr_core.speckit.spec_parser import questions_in
 
 pytestmark = pytest.mark.req("Z8")
 

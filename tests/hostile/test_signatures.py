@@ -9,7 +9,7 @@ from support.regexes import at_most
 from kr_core.evidence.summary import compose
 from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 from kr_plugins.sources.installed_docs.node.declarations_parser import read as read_declarations
-from kr_plugins.sources.installed_docs.python.parser import read_module
+from kr_plugins.sources.installed_docs.python.module_parser import read_module
 
 pytestmark = pytest.mark.req("Z8")
 

@@ -8,7 +8,7 @@ import pytest
 from support.clones import kr, make_clone
 from support.regexes import seconds_for
 
-from kr_core.speckit.parser import read
+from kr_core.speckit.spec_parser import read
 
 pytestmark = pytest.mark.req("Z8")
 _SECONDS = 30.0

@@ -26,7 +26,7 @@ from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
 from kr_core.toolkit import yaml_text
 from kr_plugins.scorers.evidence import WEIGHTS, as_score
-from kr_plugins.scorers.evidence.limits import HIGH, MEDIUM
+from kr_plugins.scorers.evidence.score_limits import HIGH, MEDIUM
 
 _FOLDS = 5
 _RIDGE = 2.0

@@ -281,7 +281,7 @@ def _of_people() -> dict[str, Callable[[str], object]]:
     from kr_core.escalation.commands import read_replies
     from kr_core.escalation.sanitize import harmless, harmless_line, quoted
     from kr_core.markup.markdown import outside
-    from kr_core.speckit.parser import answers_in, questions_in, read
+    from kr_core.speckit.spec_parser import answers_in, questions_in, read
     from kr_core.speckit.writer import with_answers
     from kr_core.team.assembler import MessageAssembler
     from kr_plugins.renderers.markdown import one_line
@@ -311,12 +311,11 @@ def _of_people() -> dict[str, Callable[[str], object]]:
 def _of_packages() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.installed_docs import markup
     from kr_plugins.sources.installed_docs.code_blocks import code_blocks
-    from kr_plugins.sources.installed_docs.node import declarations_parser, tsdoc
-    from kr_plugins.sources.installed_docs.node import passages as node_passages
+    from kr_plugins.sources.installed_docs.node import declarations_parser, node_passages, tsdoc
     from kr_plugins.sources.installed_docs.pages import html_sections as pages
     from kr_plugins.sources.installed_docs.python import docstrings
-    from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
-    from kr_plugins.sources.installed_docs.python.passages import make
+    from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
+    from kr_plugins.sources.installed_docs.python.module_passages import make
     from kr_plugins.sources.installed_docs.python.public_names import PublicNames
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
     from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages

@@ -16,7 +16,7 @@ import uvicorn
 from kr_core import AsyncKnowledgeRouterService, ConfigError, Pipeline, Question, Route
 from kr_core.config import load
 from kr_core.escalation.case import Case
-from kr_core.escalation.repository import CaseRepository
+from kr_core.escalation.case_repository import CaseRepository
 from kr_core.model.questions import Resolution
 from kr_core.server.http_server import ListeningSocket
 from kr_core.server.web.sessions import Sessions

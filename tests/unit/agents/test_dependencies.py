@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core import ConfigError
-from kr_core.agents.dependencies import PriorAnswer, check, told_of
 from kr_core.agents.exchange import MAX_QUESTION_LENGTH
+from kr_core.agents.question_dependencies import PriorAnswer, check, told_of
 from kr_core.model.questions import Answer, Question
 
 

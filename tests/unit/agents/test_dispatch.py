@@ -6,7 +6,7 @@ import pytest
 from support.asked import Says, said, service
 
 from kr_core import ConfigError, Question, RequestError
-from kr_core.agents.dispatch import NEVER, decide, together
+from kr_core.agents.question_dispatch import NEVER, decide, together
 from kr_core.model import Outcome
 
 TWO = {"agents": {"duc": {"role": "architect", "fallback": ["veuve"]}, "veuve": {"role": "qa"}}}

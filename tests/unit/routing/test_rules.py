@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kr_core import ConfigError
-from kr_core.agents.dispatch import decide
+from kr_core.agents.question_dispatch import decide
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, AgentProfile, RoutingRule
 from kr_core.routing.defaults import ROSTER, RULES

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.speckit.lines import lines_of
-from kr_core.speckit.parser import answers_in, questions_in, read
+from kr_core.speckit.spec_parser import answers_in, questions_in, read
 
 SPEC = """\
 # Feature Specification: Sessions

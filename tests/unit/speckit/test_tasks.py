@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kr_core.speckit.task_file import look_alike, read_tasks, with_mark
 from kr_core.speckit.task_paths import paths_in
-from kr_core.speckit.tasks import look_alike, read_tasks, with_mark
 
 pytestmark = pytest.mark.req("X1")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.speckit.parser import SpecQuestion, answers_in, questions_in
+from kr_core.speckit.spec_parser import SpecQuestion, answers_in, questions_in
 from kr_core.speckit.writer import LONGEST, replied, with_answers
 
 DAY = dt.date(2026, 1, 5)

@@ -18,10 +18,10 @@ from kr_core.plugin import Outcome, PollResult, Provider, hookimpl
 from kr_plugins.escalations.github.client import GitHubClient, Pace
 from kr_plugins.escalations.github.comment_body import mentions, name_of, still
 from kr_plugins.escalations.github.comments import place_of
-from kr_plugins.escalations.github.inbound import CommentReader, IssueCases, ReadCursor
 from kr_plugins.escalations.github.outbound import GoneError, Poster
 from kr_plugins.escalations.github.outbox import Outbox, PostedItem
 from kr_plugins.escalations.github.permissions import Permissions
+from kr_plugins.escalations.github.reply_comments import CommentReader, IssueCases, ReadCursor
 from kr_plugins.escalations.github.settings import GitHubSettings
 from kr_plugins.escalations.github.webhook import Deliveries, verified
 

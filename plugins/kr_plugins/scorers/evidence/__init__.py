@@ -16,7 +16,7 @@ import kr_core
 from kr_core.plugin import Provider, Score
 from kr_core.toolkit import COVERED, FULLY, LogisticModel, answered
 from kr_plugins.scorers.evidence.answer_features import features
-from kr_plugins.scorers.evidence.limits import HIGH, MEDIUM, NO_LIMIT, limit_of
+from kr_plugins.scorers.evidence.score_limits import HIGH, MEDIUM, NO_LIMIT, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

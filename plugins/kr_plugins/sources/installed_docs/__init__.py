@@ -37,7 +37,7 @@ from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
-from kr_plugins.sources.installed_docs.node.material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import import_names, read_text
-from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -116,7 +116,7 @@ class KnowledgeFolder:
     def _turn(self) -> Any:
         if self._turns is None:
             return nullcontext()
-        from kr_plugins.stores.files.fair_lock import in_turn
+        from kr_plugins.stores.files.ticket_lock import in_turn
 
         return in_turn(self._turns)
 

@@ -10,7 +10,7 @@ from support.files_store import REPORT, entry
 
 from kr_core.plugin import Setup
 from kr_plugins.stores.files import Files, kr_store
-from kr_plugins.stores.files.fair_lock import in_turn
+from kr_plugins.stores.files.ticket_lock import in_turn
 
 
 @pytest.mark.req("K8")

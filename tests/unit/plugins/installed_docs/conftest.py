@@ -17,8 +17,8 @@ from kr_plugins.renderers.markdown import Markdown
 from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.package_index import python_files
-from kr_plugins.sources.installed_docs.python.parser import read_module
-from kr_plugins.sources.installed_docs.python.passages import make
+from kr_plugins.sources.installed_docs.python.module_parser import read_module
+from kr_plugins.sources.installed_docs.python.module_passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 

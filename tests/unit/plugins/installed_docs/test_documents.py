@@ -5,10 +5,10 @@ import json
 import pytest
 
 from kr_core.project.project import LocalProject
-from kr_plugins.sources.installed_docs import documents
-from kr_plugins.sources.installed_docs.documents import read_documents
+from kr_plugins.sources.installed_docs import shipped_documents
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
+from kr_plugins.sources.installed_docs.shipped_documents import read_documents
 
 pytestmark = pytest.mark.req("A7")
 LINE = "Cranes lift crates onto the ships, one after the other.\n"
@@ -56,7 +56,7 @@ def test_what_documents_no_use_is_left_out(crate):
 
 def test_beyond_the_limit_help_with_errors_and_upgrades_stays(crate, monkeypatch):
     """What is left out is counted and told; troubleshooting and migration pages are read before all others."""
-    monkeypatch.setattr(documents, "MAX_TEXTS", 3)
+    monkeypatch.setattr(shipped_documents, "MAX_TEXTS", 3)
     folder = crate(
         "CHANGELOG.md", "docs/a.md", "docs/b.md", "docs/z/troubleshooting.md", "docs/z/upgrading-to-5.md"
     )

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from kr_plugins.sources.installed_docs.python import parser
+from kr_plugins.sources.installed_docs.python import module_parser
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def meaning(tmp_path):
     def read(body, head="def put(thing, depth=None, lid=None):", qualname="put"):
         file = tmp_path / "box.py"
         file.write_text(f"{head}\n{textwrap.indent(body, '    ')}\n", "utf-8")
-        module = parser.read_module(file, "box", "box.py")
+        module = module_parser.read_module(file, "box", "box.py")
         return next(one.meant for one in module.definitions[qualname].parameters if one.name == "depth")
 
     return read

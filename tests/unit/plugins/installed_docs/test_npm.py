@@ -15,7 +15,7 @@ from kr_core.evidence.citations import folded
 from kr_core.model import Outcome, ResearchQuery
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.installed_docs import InstalledDocs
-from kr_plugins.sources.installed_docs.node.material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
 from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 

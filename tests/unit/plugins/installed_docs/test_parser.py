@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.evidence.citations import folded
-from kr_plugins.sources.installed_docs.python.parser import Unreadable, read_module
+from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
 
 
 def arguments(module, name):

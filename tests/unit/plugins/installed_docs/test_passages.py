@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kr_core.evidence.citations import folded
 from kr_plugins.sources.installed_docs.parameters import with_site
-from kr_plugins.sources.installed_docs.python.parser import read_module
-from kr_plugins.sources.installed_docs.python.passages import make
+from kr_plugins.sources.installed_docs.python.module_parser import read_module
+from kr_plugins.sources.installed_docs.python.module_passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
 from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from kr_plugins.sources.installed_docs.python.settings import setting_passages
+from kr_plugins.sources.installed_docs.python.code_settings import setting_passages
 
 pytestmark = pytest.mark.req("A1", "A7")
 

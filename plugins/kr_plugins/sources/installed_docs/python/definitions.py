@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python import docstrings
+    from kr_plugins.sources.installed_docs.python.code_settings import Setting
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
     from kr_plugins.sources.installed_docs.python.error_messages import Message
     from kr_plugins.sources.installed_docs.python.none_defaults import NoneDefault
-    from kr_plugins.sources.installed_docs.python.settings import Setting
 
 _SHORT_VALUE = 80
 LONGEST_NAME = 1_000

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import IndexedPassage, read_text
-from kr_plugins.sources.installed_docs.documents import Documents, read_documents
 from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.node.exports import MOST_BYTES, Exports
+from kr_plugins.sources.installed_docs.node.node_passages import PassageMaker, sections
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
-from kr_plugins.sources.installed_docs.node.passages import PassageMaker, sections
 from kr_plugins.sources.installed_docs.package_index import placed_key
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
+from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kr_core.agents import dependencies
+from kr_core.agents import question_dependencies
 from kr_core.agents.exchange import shortened, submitted, told
 from kr_core.aio import consume_exception
 from kr_core.config.plugin_names import DEFAULT_ESCALATIONS
@@ -18,8 +18,8 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from kr_core.agents.consensus import Consensus
-    from kr_core.agents.dispatch import AgentDispatcher
     from kr_core.agents.exchange import Exchange
+    from kr_core.agents.question_dispatch import AgentDispatcher
     from kr_core.ask.workflow import ExchangeStarter
     from kr_core.config import Config
     from kr_core.escalation.manager import EscalationManager
@@ -72,9 +72,9 @@ class QuestionJobs:
                 where="question",
                 hint="send it when that is answered",
             )
-        dependencies.check((question,), known)
+        question_dependencies.check((question,), known)
         exchange = await self._starter.begin(
-            dependencies.told_of(question, known) if question.depends_on else question
+            question_dependencies.told_of(question, known) if question.depends_on else question
         )
         task = asyncio.ensure_future(self._dispatcher.consult_all(exchange))
         self._sent.add(QuestionJob(exchange, task))

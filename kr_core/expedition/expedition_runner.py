@@ -10,12 +10,12 @@ from kr_core.expedition import answer
 from kr_core.expedition.checkpoints import Checkpoints
 from kr_core.expedition.convergence import CycleVerdict, decide
 from kr_core.expedition.cycle import CycleRunner
+from kr_core.expedition.expedition_state import ExpeditionPlan, ExpeditionState
+from kr_core.expedition.facts.axiom_store import AxiomStore, found_before, gone
 from kr_core.expedition.facts.corroboration import where
-from kr_core.expedition.facts.store import AxiomStore, found_before, gone
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.search import SourceSearches, engines_of
-from kr_core.expedition.state import ExpeditionPlan, ExpeditionState
 from kr_core.model.expedition import (
     Axiom,
     Converging,

@@ -18,7 +18,7 @@ from kr_core.escalation.schedule import WAITING, CaseSchedule
 from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
 from kr_core.knowledge.wording import wording
 from kr_core.protocols import Document, Notice
-from kr_core.research.lookup import describe
+from kr_core.research.entry_lookup import describe
 from kr_core.research.stage_runner import show
 from kr_core.templates import search_folders
 

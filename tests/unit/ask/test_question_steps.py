@@ -8,8 +8,8 @@ from support.asked import service
 from kr_core import AgentHandle, ConfigError, Question
 from kr_core.agents.consensus import Consensus
 from kr_core.agents.exchange import Exchange
-from kr_core.ask import jobs
-from kr_core.ask.jobs import JobTracker, QuestionJob
+from kr_core.ask import question_steps
+from kr_core.ask.question_steps import JobTracker, QuestionJob
 from kr_core.model.questions import Answer
 from kr_core.model.routing import Route
 
@@ -110,7 +110,7 @@ def test_a_job_is_found_by_what_names_it(journal):
 
 def test_old_jobs_are_forgotten_and_running_ones_kept(journal, monkeypatch):
     """Of more than fit, those that ended first go."""
-    monkeypatch.setattr(jobs, "_MAX_KEPT", 2)
+    monkeypatch.setattr(question_steps, "_MAX_KEPT", 2)
 
     async def left():
         tracker = JobTracker()
