@@ -30,7 +30,7 @@ _MARK_UP = re.compile(
 )
 """How a line begins that is not prose."""
 _CODE = re.compile(
-    r"\s*(?:async )?(?:def|class) \w+|\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|\s*(?:import|from) \w|\s*\w[\w.]* = |\s*@[\w.]+(?:\(.*)?$"
+    r"\s*(?:async )?(?:def|class) \w+|\s*[\w.]+\((?:[^()]|\([^()]*\))*\)?$|\s*import \w|\s*from [\w.]+ import\b|\s*\w[\w.]* = |\s*@[\w.]+(?:\(.*)?$"
 )
 _TABLE = re.compile(r"^[ \t]*+={2,}+(?:[ \t]++={2,}+)++[ \t]*+$", re.MULTILINE)
 """The border of a table in reStructuredText."""

@@ -25,6 +25,9 @@ BUILTIN_NAMES = frozenset(name for name in dir(builtins) if not name.startswith(
 """Names of the language itself: in a question about a library they are not the library's."""
 _MOST = 60
 """So many names of one question are kept."""
+_PLAIN = frozenset({"code", "dotted", "snake", "camel"})
+_MOST_ALONE = 3
+"""Names that a question may be made of, with little beside them."""
 _LONGEST = 120
 _STRENGTH = {
     form: n for n, form in enumerate(("code", "keyword", "call", "dotted", "snake", "camel", "weak"))
@@ -114,7 +117,8 @@ def identifiers_of(pasted: Pasted, asking: str, kinds: Sequence[QuestionKind]) -
             place: Place = "traceback" if pasted.error and name not in pasted.prose else "prose"
             at = asking.find(name)
             found[name] = _Spelled(name, "weak", place, offset if place == "traceback" else at)
-    is_name_alone = len(found) == 1 and len(pasted.prose.split()) < 4
+    plain = len(found) == 1 or all(one.form in _PLAIN for one in found.values())
+    is_name_alone = plain and 1 <= len(found) <= _MOST_ALONE and len(pasted.prose.split()) < len(found) + 3
     return tuple(
         Identifier(
             one.name, one.form, one.place, _role(one, cues.get(one.name, ""), kinds, alone=is_name_alone)

@@ -53,6 +53,11 @@ _PARAMETER_BONUS = 0.6
 _OWN, _TAKEN_OVER = 10, 8
 """What an owner counts that defines a member itself, and one that takes it over."""
 _WORD = re.compile(r"[^\W\d]\w*")
+_SAID_OF = re.compile(
+    r"\b(?:the|an?) [`'\"]?([a-z_]\w{1,60})[`'\"]?=? (?:parameter|param|argument|keyword|kwarg|option) (?:of|in|for|to|from|on) "
+    r"(?:the )?[`'\"]?((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60})"
+)
+"""A parameter that a question says something takes: "the `retries` parameter of requests.get"."""
 
 
 class Resolved(NamedTuple):
@@ -226,6 +231,8 @@ class _Resolver:
             one.name: one
             for one in (*islice(self._not_taken(chosen), _MOST_UNRESOLVED), *self._unresolved(meant, owner))
         }
+        for name in [one for one in told if any(other.endswith(f"({one})") for other in told)]:
+            del told[name]  # said with what does not take it
         return Resolution(
             tuple(_distinct(asked)),
             tuple(_distinct(each for each in (*meant, *plain) if each not in asked)),
@@ -548,7 +555,8 @@ class _Resolver:
     def _not_taken(self, chosen: dict[Identifier, NameEntry]) -> Iterator[UnresolvedName]:
         """The arguments of the question's calls that the library's callables do not take."""
         named = {one.name: entry for one, entry in chosen.items() if not self.is_foreign(one)}
-        for called, keyword in dict.fromkeys(called_keywords(self.whole)):
+        said = [(called, keyword) for keyword, called in _SAID_OF.findall(self.text)]
+        for called, keyword in dict.fromkeys([*called_keywords(self.whole), *said]):
             entry = named.get(called)
             if entry is None or not (self._is_top(called.partition(".")[0]) or self._names_library()):
                 continue

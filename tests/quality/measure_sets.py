@@ -107,7 +107,7 @@ def project_of(language: str, root: Path) -> LocalProject:
     if language == "npm":
         folder = Path(os.environ["KR_QUALITY_NODE"])
         return LocalProject(folder, folder, {}, own_prefix=None)
-    environment = os.environ["KR_QUALITY_OTHER"] if language == "everyday_other" else ENVIRONMENT
+    environment = os.environ["KR_QUALITY_OTHER"] if language.endswith("_other") else ENVIRONMENT
     return LocalProject(root, root, {"VIRTUAL_ENV": str(environment)})
 
 

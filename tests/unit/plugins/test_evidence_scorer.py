@@ -87,9 +87,10 @@ def test_what_covers_little_and_is_not_named_is_low(coverage, level):
     )  # fmt: skip
     found = Finding(outcome=Outcome.ok, passages=(passage,), version="1.2.0")
     cited = Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=True, quote="q")
-    said = (Claim(text="It takes many things to put.", citations=(1,)),)
+    said = (Claim(text="Yes: It takes many things to put.", citations=(1,)),)
     draft = Draft(summary=said, citations=(cited,), summary_code=CODE, direct=True, passages={1: passage})
-    assert Evidence().score(query, [("s", found)], draft).level == level
+    score = Evidence().score(query, [("s", found)], draft)
+    assert score.level == level, score.reasons
 
 
 @pytest.mark.req("A8", "R13")

@@ -56,6 +56,7 @@ meaning | z.infer+ | | what does z.infer do
 meaning | raise_for_status+ | | What does raise_for_status() return?
 meaning | ZIP_DEFLATED+ | | what is ZIP_DEFLATED
 meaning | NOTSET+ | | What does NOTSET mean in logging?
+how_to | trim_blocks+ lstrip_blocks+ | | jinja2 trim_blocks and lstrip_blocks
 meaning | cached_property+ | | What does the @cached_property decorator do?
 replacement | app.on_event+ boot+ | | Is @app.on_event("boot") deprecated and what replaces it?
 difference | Session.merge+ Session.add+ | | What's the difference between Session.merge and Session.add?

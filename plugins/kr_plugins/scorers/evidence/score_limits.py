@@ -30,6 +30,9 @@ NO_LIMIT = 100
 _BY_DEFAULT = re.compile(r"\bdefaults?\b(?! values?\b)", re.IGNORECASE)
 _DOES_BY_DEFAULT = re.compile(r"\b(?:what|which|how)\b.{0,200}\bby default\b", re.IGNORECASE)
 _TOLD_NONE = re.compile(r"(?:the default of `\w+` in [^ ]+ is|default) `none`")
+_SAYS_NONE = re.compile(
+    r"\bnone\b|\bby default\b|\bdefaults? to\b|\bif (?:omitted|unset|not (?:given|set|specified|provided|passed))\b"
+)
 _TELLS_VALUE = re.compile(
     r"\bdefaults? (?:to|is|are|value|`)|\bby default\b|\bdefault[:=]|\(default|\bif (?:omitted|unset|None|not (?:given|set|specified|provided|passed|supplied))\b",
     re.IGNORECASE,
@@ -61,6 +64,8 @@ _ADVISES = re.compile(
     r"\b(?:instead|use|try|set|pass|install|must|should|make sure|please|upgrade|remove|replace|consider|did you|add|call)\b",
     re.IGNORECASE,
 )
+_TYPED = re.compile(r"\(type `[^`\n]{0,300}`[^)\n]{0,300}\)")
+_VERDICT = re.compile(r"(?:Yes|No):")
 _FEW_WORDS = 8
 _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
@@ -150,7 +155,8 @@ def _not_said(
         yield f"no sentence of the answer says what {value} means"
     if asked.kind == "error" and not first.pinned and _last(first) not in asked.text.casefold():
         yield "no source read here raises this error"
-    if asked.kind == "yes_no" and not draft.direct and not any(one.pinned for one in shown):
+    decides = draft.direct and _VERDICT.match(draft.summary[0].text)
+    if asked.kind == "yes_no" and not decides and not any(one.pinned for one in shown):
         yield "no sentence decides"
     asks = _DOES_BY_DEFAULT if first.pinned or is_worded(query, asked, first) else _BY_DEFAULT
     if first.parameter and first.default == "None" and first.default_means is None:
@@ -180,6 +186,8 @@ def _lacks(
     told = _told_of(first, draft)
     if asked.kind == "default" and not draft.direct and not _tells_value(query, asked, first, told):
         yield MEDIUM - 1, "no sentence tells a value"
+    if asked.kind == "default" and draft.direct and _is_bare_none(first, draft):
+        yield HIGH - 1, f"nothing tells what None means in {first.parameter}"
     if asked.kind == "default" and draft.direct and (left := _NOT_RESOLVED.match(_direct_of(draft))):
         yield HIGH - 1, f"nothing tells what {left[1]} is"
     if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
@@ -194,6 +202,13 @@ def _lacks(
     is_topical = asked.kind in _TOPICAL and first.what != "message" and not is_worded(query, asked, first)
     if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _is_bare_none(first: Passage, draft: Draft) -> bool:
+    """Whether a default is None, and no sentence speaks of what that means."""
+    said = " ".join(claim.text for claim in draft.summary).casefold()
+    told = _TOLD_NONE.sub("", _TYPED.sub("", said))
+    return first.default == "None" and first.default_means is None and not _SAYS_NONE.search(told)
 
 
 def _says_all(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:

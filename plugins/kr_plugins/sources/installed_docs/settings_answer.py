@@ -32,7 +32,7 @@ _MOST = 3
 _MOST_NAMED = 24
 _SAYS_SOME = 0.25
 """The share of the question that the name of an environment variable must say to be shown first."""
-_MOST_DESCRIBED = 2
+_MOST_DESCRIBED = 3
 _SAYS_MOST = 0.6
 """The share of a how-to that the help of an option must say to be shown first."""
 _COVERED = 0.6
@@ -108,11 +108,9 @@ def _with_described_flags(
             share = sum(term.weight for term in said if stem(term.word) in roots) / total
             if share >= _SAYS_MOST and share > first:
                 found.append((share, one))
-    found.sort(key=lambda pair: -pair[0])
-    told = [
-        passage_of(one, origin).model_copy(update={"coverage": share})
-        for share, one in found[:_MOST_DESCRIBED]
-    ]
+    by_help = {one.lead: (share, one) for share, one in reversed(found)}  # `--sw` and `--stepwise` are one
+    best = sorted(by_help.values(), key=lambda pair: -pair[0])[:_MOST_DESCRIBED]
+    told = [passage_of(one, origin).model_copy(update={"coverage": share}) for share, one in best]
     return answered._replace(passages=(*told, *answered.passages))
 
 

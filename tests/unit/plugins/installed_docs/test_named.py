@@ -215,7 +215,7 @@ def test_a_parameter_that_must_be_passed_anyway_does_not_compete(box):
     ("question", "name", "nearest"),
     [
         ("What does box.open_al do?", "box.open_al", "box.open_all"),
-        ("How do I use the open_codes parameter of box.open_all?", "open_codes", None),
+        ("How do I use the open_codes parameter of box.open_all?", "box.open_all(open_codes)", None),
         ("Which value should I give the `lid_codes` option of Box in box?", "lid_codes", None),
         ("What does `open_alls` do in box?", "open_alls", "box.open_all"),
         ("What does Box.gets do?", "Box.gets", "box.Box.get"),
@@ -477,6 +477,7 @@ def keyed(install, project, tmp_path):
         ("What does keyed.fetch(url, max_retries=5) do?", "keyed.fetch(max_retries)", ("keyed.Adapter(max_retries)",)),
         ("How do I retry with keyed.fetch(url, max_retries=f(x=1))?", "keyed.fetch(max_retries)", ("keyed.Adapter(max_retries)",)),
         ("keyed.Session(retries=3)", "keyed.Session(retries)", ()),
+        ("How do I use the retries parameter of keyed.Session?", "keyed.Session(retries)", ()),
         ("Why does `keyed.fetch(url, skip_blank=True)` fail?", "keyed.fetch(skip_blank)", ("keyed.fetch(skip_blank_lines)",)),
         ("```\nkeyed.made(require=True)\n```\nWhy is it slow?", "keyed.made(require)", ("keyed.made(required)",)),
         ("keyed.retry(raising=True)", "keyed.retry(raising)", ()),
