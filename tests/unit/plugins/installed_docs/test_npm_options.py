@@ -326,3 +326,38 @@ export = crate;
     assert "Defines the maximum weight, in grams, that the lid is allowed to carry." in told
     told = summary(tmp_path, "What is the default of lidLimit in crate?")
     assert told.startswith("The default of `crate.CrateOptions.lidLimit` is `1048576`.")
+
+
+@pytest.mark.req("A2")
+def test_an_option_of_a_nested_type_shows_below_which_option_it_goes(tmp_path):
+    types = """\
+export interface CommonShelf {
+  /** Configure the rules of who may open it. */
+  rules?: string[];
+}
+interface ShelfOptions extends CommonShelf {
+  /** Where it hangs. */
+  wall?: string;
+}
+interface PartConfig {
+  /** The shelf. */
+  shelf?: ShelfOptions;
+}
+export interface CrateConfig extends PartConfig {
+  /** Its size. */
+  size?: number;
+}
+export interface Loose {
+  /** Configure whether it is loose. */
+  loosely?: boolean;
+}
+/** Describe a crate. */
+export declare function defineCrate(config: CrateConfig): void;
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": types})
+    found = {one.symbol: one for one in passages(tmp_path)[0]}
+    assert "CommonShelf.rules" in found["CrateConfig.shelf.rules"].data["aliases"]
+    assert {"CrateConfig.size", "Loose.loosely"} <= set(found)
+    told = summary(tmp_path, "How do I configure the rules of the crate's shelf?")
+    assert told.startswith("`CrateConfig.shelf.rules`: Configure the rules of who may open it.")

@@ -14,6 +14,7 @@ from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.member_names import member_names
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
+from kr_plugins.sources.installed_docs.node.option_paths import option_paths
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
 from kr_plugins.sources.installed_docs.python.replacements import recommended_names
@@ -34,6 +35,7 @@ _MAX_LINES = 120
 _MEMBER_LINES = 6
 _MOST_REPLACED = 8
 _MOST_OVERLOADS = 8
+_MOST_PATHS = 4
 _MOST_TAKEN = 2_000
 """The limit of types that functions take and a package does not export."""
 _MOST_SHOWN = 40
@@ -119,6 +121,7 @@ class PassageMaker:
             self.by_name.setdefault(each.name, []).append(each)
         self.mentions = self._count_mentions()
         self.instances = self._find_instances()
+        self.paths = option_paths(exports, self.offered)
         self.made: set[tuple[str, str, int]] = set()
         self.taken_over = 0
 
@@ -283,6 +286,7 @@ class PassageMaker:
     ) -> Iterator[IndexedPassage]:
         """The methods of a class or interface, and those properties that are documented; `owner` may inherit them."""
         called = self.instances.get((scope.file.locator, declaring.line), [])[:4]
+        paths = self.paths.get((scope.file.locator, declaring.line), [])[:_MOST_PATHS]
         told = owner.comment or declaring.comment
         context = docstrings.lead([line.text for line in told.prose])[:_MAX_CONTEXT] if told else ""
         inside = scope._replace(context=context)
@@ -294,6 +298,8 @@ class PassageMaker:
             names = [f"{name}.{member}", *(f"{other}.{member}" for other in called)]
             if (called and owner.kind != "class") or self._is_default(called):
                 names = [*names[1:], names[0]]
+            elif paths:
+                names = [*_within(paths, member), *names]
             spoken = _within(_SPOKEN.get(name.rpartition(".")[2], ()), member)
             first, *others = dict.fromkeys([*names, *spoken, *_within(aliases, member)])
             yield from self.group(inside, first, declarations, others)
