@@ -620,7 +620,12 @@ class _Resolver:
         )
 
     def _names_library(self) -> bool:
-        return any(_plain(word) in self.library for word in _WORD.findall(self.text))
+        if any(_plain(word) in self.library for word in _WORD.findall(self.text)):
+            return True
+        spelled = {part for name in self.names if not name.isidentifier() for part in _ways_to_name(name)}
+        return any(
+            re.search(rf"(?<![\w@/-]){re.escape(one)}(?![\w-])", self.text, re.IGNORECASE) for one in spelled
+        )
 
     def _is_claimed(self, one: Identifier, *, beside: bool) -> bool:
         """Whether a name clearly belongs to the library, by how it is spelled and asked about."""
@@ -656,6 +661,14 @@ class _Resolver:
         if not told or None in told:
             return None
         return frozenset(name for names in told for name in names or ())
+
+
+def _ways_to_name(name: str) -> Iterator[str]:
+    """A library's name that is more than one word, and what else users call a scoped one: `TanStack` for `@tanstack/...`."""
+    scope, _slash, rest = name.rpartition("/")
+    yield name
+    if scope.startswith("@"):
+        yield from (scope[1:], rest)
 
 
 def _member(owner: str, name: str, text: str) -> str:

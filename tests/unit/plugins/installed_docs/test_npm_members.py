@@ -94,3 +94,20 @@ def test_where_nothing_else_fits_the_absent_name_is_still_told(crate):
     assert found.passages
     assert found.passages[0].symbol == "crate"
     assert found.passages[0].coverage == 0
+
+
+@pytest.mark.req("R5")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the crate-maker option maxFrobs for?",
+        "maxFrobs in Shelves Crate v2 - where did it go?",
+        "What is the default of maxFrobs in @shelves/crate-maker?",
+    ],
+)
+def test_a_library_whose_name_has_hyphens_or_a_scope_is_named_too(tmp_path, question):
+    manifest = {"name": "@shelves/crate-maker", "version": "2.0.0", "types": "index.d.ts"}
+    files = {"package.json": manifest, "index.d.ts": TYPES, "README.md": README}
+    lay(tmp_path / "node_modules/@shelves/crate-maker", files)
+    found = ask(tmp_path, question, "@shelves/crate-maker")
+    assert [one.name for one in found.unresolved] == ["maxFrobs"]
