@@ -19,6 +19,7 @@ from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of, marks_nothing
+from kr_core.evidence.option_types import option_type
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import assignment_of, bare_name, behind, documentation, prose, value_of
@@ -529,7 +530,16 @@ class _Composer:
             claim = self.citer.claim(text, numbers, [bare, value])
             claims += [claim] if claim else []
             claims += self.inside(part, stands_for, value) if word == "The type" else []
-        return [*claims, *self.classes_inside(part)]
+        return [*claims, *self.classes_inside(part), *self.type_of_option(part)]
+
+    def type_of_option(self, part: Part) -> list[Claim]:
+        """What the type of an option holds or lists."""
+        told = option_type(part.passage, part.support)
+        if told is None:
+            return []
+        numbers = [self.citer.cite(part.source, told.declared, told.quote)]
+        claim = self.citer.claim(told.text, numbers, list(told.slots))
+        return [claim] if claim else []
 
     def classes_inside(self, part: Part) -> list[Claim]:
         """The first class of the library that a parameter's type names, for a how-to: what is passed is made with it."""

@@ -361,3 +361,29 @@ export declare function defineCrate(config: CrateConfig): void;
     assert {"CrateConfig.size", "Loose.loosely"} <= set(found)
     told = summary(tmp_path, "How do I configure the rules of the crate's shelf?")
     assert told.startswith("`CrateConfig.shelf.rules`: Configure the rules of who may open it.")
+
+
+@pytest.mark.req("A2")
+def test_the_type_of_an_option_is_explained(tmp_path):
+    types = """\
+export interface WaitOptions {
+  /** Name of the strategy. */
+  kind: 'fixed' | 'growing';
+  /** Delay in milliseconds. */
+  delay?: number;
+}
+export type Tone = 'loud' | 'low';
+export interface CrateOptions {
+  /** How long a crate waits before it is packed again. */
+  wait?: number | WaitOptions;
+  /** How a crate sounds when it is shut. */
+  sound?: Tone;
+}
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": types})
+    told = summary(tmp_path, "How do I set how long a crate waits before it is packed again?")
+    assert told.startswith("`CrateOptions.wait`: How long a crate waits before it is packed again.")
+    assert "The type `WaitOptions` has `kind: 'fixed' | 'growing'` and `delay?: number`." in told
+    told = summary(tmp_path, "How do I set how a crate sounds when shut?")
+    assert "The type `Tone` is `'loud' | 'low'`." in told

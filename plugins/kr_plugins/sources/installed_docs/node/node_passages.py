@@ -50,6 +50,7 @@ _SPOKEN = {
 """What users call an instance of a type, by the convention of its kind of package."""
 _CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
 _LONGEST_TYPE = 400
+_TYPE_NAME = re.compile(r"(?<![\w$.'\"])[A-Z][\w$]*+")
 _MAJOR = re.compile(r"v(\d{1,4})(?![\w.])")
 _MOST_TAKEN_OVER = 50_000
 """Types and members that the types of one package take over from those that nothing exports; a long member counts more."""
@@ -115,7 +116,8 @@ class PassageMaker:
         self.offered = list(exports.offered())
         self.defaults = {each.name for each in self.offered if each.default}
         self.texts = texts
-        self.named = {each.key for each in self.offered}
+        self.name_of = {each.key: each.name for each in reversed(self.offered)}
+        self.named = self.name_of.keys()
         self.by_name: dict[str, list[ExportedName]] = {}
         for each in self.offered:
             self.by_name.setdefault(each.name, []).append(each)
@@ -337,11 +339,24 @@ class PassageMaker:
                 **_called(one, signature),
                 **_default(one, prose),
                 **_options_of(one, listed),
+                **self.types_of(scope.file, one),
                 "aliases": list(aliases),
                 "public": True,
                 **self.origin(scope.file),
             },
         )  # fmt: skip
+
+    def types_of(self, file: File, one: Declaration) -> dict[str, Any]:
+        """The exported types that the declaration of a property names."""
+        if one.kind != "property":
+            return {}
+        declared = one.signature[:_LONGEST_TYPE].partition(":")[2]
+        names = list(dict.fromkeys(_TYPE_NAME.findall(declared)))[:_MOST_OVERLOADS]
+        known = (self.exports.local(file, name) for name in names)
+        types = [
+            self.name_of[found.key] for found in known if found is not None and found.key in self.name_of
+        ]
+        return {"types": types} if types else {}
 
     def origin(self, file: File) -> dict[str, Any]:
         """The address of another package (`@types/express`, what is re-exported); the version stays the one that is asked about."""

@@ -1,0 +1,57 @@
+"""What the type of an option holds or lists: an option of another type than a plain one says nothing without it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.evidence.citations import folded
+from kr_core.evidence.sentences import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core.model import Passage
+
+_MOST_MEMBERS = 6
+_LONG_MEMBER = 70
+_LONG_VALUE = 160
+
+
+class ExplainedType(NamedTuple):
+    """A sentence about the type of an option, where it is declared, a quote of it, and what is verbatim in it."""
+
+    text: str
+    declared: Passage
+    quote: str
+    slots: tuple[str, ...]
+
+
+def option_type(option: Passage, known: Iterable[Passage]) -> ExplainedType | None:
+    """The members of the first type that the declaration of an option names, or what that type is; None where neither is known."""
+    if option.what != "attribute" or option.parameter or not option.signature:
+        return None
+    declared = option.signature.partition(":")[2]
+    for one in known:
+        name = (one.symbol or "").rpartition(".")[2]
+        is_named = name and re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w$])", declared)
+        if one.kind != "type" or not one.signature or not is_named or one.symbol == option.symbol:
+            continue
+        members = _members(one)
+        if members:
+            shown = [f"`{member}`" for member in members]
+            listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+            return ExplainedType(f"The type `{name}` has {listed}.", one, members[0], (name, *members))
+        value = folded(value_of(one)) if "=" in one.signature else ""
+        if value and len(value) <= _LONG_VALUE:
+            return ExplainedType(f"The type `{name}` is `{value}`.", one, one.signature, (name, value))
+    return None
+
+
+def _members(declared: Passage) -> Sequence[str]:
+    """The members of a type as they are declared, without those that take many words; empty for too many."""
+    names = {name for name, _default in declared.parameters}
+    lines = [line.strip().rstrip(";,") for line in declared.text.split("\n")]
+    found = [line for line in lines if re.split(r"[?:(<]", line, maxsplit=1)[0] in names]
+    short = list(dict.fromkeys(line for line in found if len(line) <= _LONG_MEMBER))
+    return short if len(names) <= _MOST_MEMBERS else ()
