@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
 
 _MOST_MEMBERS = 6
+_MOST_KEYS = 16
 _LONG_MEMBER = 70
 _LONG_VALUE = 160
 
 
 class ExplainedType(NamedTuple):
-    """A sentence about the type of an option, where it is declared, a quote of it, and what is verbatim in it."""
+    """A sentence about the type of an option, quotes of its declarations, and what is verbatim in them."""
 
     text: str
-    declared: Passage
-    quote: str
+    quotes: tuple[tuple[Passage, str], ...]
     slots: tuple[str, ...]
 
 
@@ -32,7 +32,8 @@ def option_type(option: Passage, known: Iterable[Passage]) -> ExplainedType | No
     if option.what != "attribute" or option.parameter or not option.signature:
         return None
     declared = option.signature.partition(":")[2]
-    for one in known:
+    known = list(known)
+    for place, one in enumerate(known):
         name = (one.symbol or "").rpartition(".")[2]
         is_named = name and re.search(rf"(?<![\w.$]){re.escape(name)}(?![\w$])", declared)
         if one.kind != "type" or not one.signature or not is_named or one.symbol == option.symbol:
@@ -41,11 +42,32 @@ def option_type(option: Passage, known: Iterable[Passage]) -> ExplainedType | No
         if members:
             shown = [f"`{member}`" for member in members]
             listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-            return ExplainedType(f"The type `{name}` has {listed}.", one, members[0], (name, *members))
+            return ExplainedType(f"The type `{name}` has {listed}.", ((one, members[0]),), (name, *members))
         value = folded(value_of(one)) if "=" in one.signature else ""
+        keys = _keys(known[place + 1 :]) if value.startswith("keyof ") else ()
+        if keys:
+            listed = ", ".join(f"`{key}`" for key in keys)
+            text = f"The type `{name}` is `{value}`: {listed}."
+            return ExplainedType(
+                text, ((one, one.signature), *_holder(known[place + 1 :])), (name, value, *keys)
+            )
         if value and len(value) <= _LONG_VALUE:
-            return ExplainedType(f"The type `{name}` is `{value}`.", one, one.signature, (name, value))
+            return ExplainedType(f"The type `{name}` is `{value}`.", ((one, one.signature),), (name, value))
     return None
+
+
+def _keys(known: Sequence[Passage]) -> Sequence[str]:
+    """The names of what has the keys that a type lists: it comes right behind the type."""
+    names = [name for name, _default in known[0].parameters] if known and known[0].kind == "type" else []
+    return names if len(names) <= _MOST_KEYS else ()
+
+
+def _holder(known: Sequence[Passage]) -> tuple[tuple[Passage, str], ...]:
+    """What has the keys, with the line of the first one."""
+    holder = known[0]
+    first = holder.parameters[0][0]
+    line = next((line.strip() for line in holder.text.split("\n") if line.strip().find(first) >= 0), first)
+    return ((holder, line),)
 
 
 def _members(declared: Passage) -> Sequence[str]:

@@ -416,7 +416,8 @@ class _Composer:
         if not runs:
             anchor = passage.signature or passage.text
             named = self.claim(part, head.text, head.slots, [anchor.split("\n")[0]])
-            return [*deprecated, *named, *self.told_by_owner(part)]
+            explained = [] if is_other else self.type_of_option(part)
+            return [*deprecated, *named, *explained, *self.told_by_owner(part)]
         opening = self.claim(part, f"{head.text}: {as_told(runs[0])}", [*head.slots, runs[0]], runs[:1])
         bare = [name for name in (passage.symbol, passage.parameter) if name]
         opening = opening or self.claim(part, f"`{label}`: {as_told(runs[0])}", [*bare, runs[0]], runs[:1])
@@ -537,7 +538,7 @@ class _Composer:
         told = option_type(part.passage, part.support)
         if told is None:
             return []
-        numbers = [self.citer.cite(part.source, told.declared, told.quote)]
+        numbers = [self.citer.cite(part.source, declared, quote) for declared, quote in told.quotes]
         claim = self.citer.claim(told.text, numbers, list(told.slots))
         return [claim] if claim else []
 

@@ -130,6 +130,7 @@ class _Resolver:
         self.index = index
         self.passages: dict[int, IndexedPassage] = {}
         self.entries: dict[str, list[NameEntry]] = {}
+        self.options: set[Identifier] = set()
         self.kind: QuestionKind = parsed.kind
         is_whether = parsed.kind == "yes_no" and "default" in parsed.kinds
         self.value_asked = is_whether or parsed.kind in {"default", "options"}
@@ -270,12 +271,36 @@ class _Resolver:
             if taker is not None:
                 owners.add(taker)
             return parameter
+        taken = self._taker_of(one, symbol, others)
+        if taken is not None:
+            owners.add(taken)
+            self.options.add(one)
+            return symbol
         is_of_other = (
             self.kind in {"default", "options"}
             and one.form == "weak"
             and any(other.role == "subject" for other in others)
         )
         return None if is_of_other and symbol is not None and not self._owner_named(symbol) else symbol
+
+    def _taker_of(
+        self, one: Identifier, symbol: NameEntry | None, others: dict[Identifier, NameEntry]
+    ) -> Identifier | None:
+        """The name of the callable that takes an object of which a plain word is an option: `useForm` for its `mode`."""
+        if (
+            symbol is None
+            or symbol.parameter
+            or one.form != "weak"
+            or self.kind not in {"default", "options"}
+        ):
+            return None
+        owner = symbol.name.rpartition(".")[0]
+        for other, entry in others.items():
+            data = self._passage(entry).data if owner and not entry.parameter else {}
+            is_returned = owner.rpartition(".")[2] in (data.get("returns") or "")
+            if owner in data.get("types", ()) and not is_returned:
+                return other
+        return None
 
     def _is_called(self, entry: NameEntry) -> bool:
         return self._passage(entry).data.get("what") in {"function", "class"}
@@ -294,6 +319,7 @@ class _Resolver:
             each.identifier.form in {"weak", "camel"}
             and each.entry.standing < _PLAIN_WORTH
             and not each.entry.parameter
+            and each.identifier not in self.options
         )
         return not is_aside or len(meant) == 1
 

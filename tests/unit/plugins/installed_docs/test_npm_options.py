@@ -387,3 +387,38 @@ export interface CrateOptions {
     assert "The type `WaitOptions` has `kind: 'fixed' | 'growing'` and `delay?: number`." in told
     told = summary(tmp_path, "How do I set how a crate sounds when shut?")
     assert "The type `Tone` is `'loud' | 'low'`." in told
+
+
+@pytest.mark.req("A2")
+def test_the_values_of_an_option_without_documentation_come_from_its_type(tmp_path):
+    types = """\
+import { MODES } from './constants';
+export type ModeMap = typeof MODES;
+export type Mode = keyof ModeMap;
+export type Tone = 'loud' | 'low';
+export type UseCrateProps = Partial<{
+  mode: Mode;
+  tone: Tone;
+  size: number;
+}>;
+/** Make and use a crate. */
+export declare function useCrate(props?: UseCrateProps): void;
+"""
+    constants = """\
+export declare const MODES: {
+    readonly onShut: "onShut";
+    readonly onOpen: "onOpen";
+    readonly all: "all";
+};
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    files = {"package.json": manifest, "index.d.ts": types, "constants.d.ts": constants}
+    lay(tmp_path / "node_modules/crate", files)
+    found = [one.symbol for one in passages(tmp_path)[0]]
+    assert "UseCrateProps.mode" in found
+    assert "UseCrateProps.size" not in found
+    told = summary(tmp_path, "crate useCrate mode option values and default")
+    assert "`UseCrateProps.mode`" in told
+    assert "The type `Mode` is `keyof ModeMap`: `onShut`, `onOpen`, `all`." in told
+    told = summary(tmp_path, "What values can the tone option of useCrate in crate take?")
+    assert "`'loud' | 'low'`" in told or "'loud' | 'low'" in told

@@ -12,6 +12,7 @@ from kr_plugins.sources.installed_docs.code_blocks import CodeBlock, fence_end
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
+from kr_plugins.sources.installed_docs.node.listed_values import listing
 from kr_plugins.sources.installed_docs.node.member_names import member_names
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.node.option_paths import option_paths
@@ -126,11 +127,14 @@ class PassageMaker:
         self.paths = option_paths(exports, self.offered)
         self.made: set[tuple[str, str, int]] = set()
         self.taken_over = 0
+        self.listed: dict[str, tuple[_Scope, Declaration]] = {}
+        """What is not exported and has the values of an option as its members."""
 
     def all(self) -> Iterator[IndexedPassage]:
         """Symbols first, so that they win where a name is looked up, then texts and `package.json`."""
         found = [passage for each in self.offered for passage in self.of(each)]
         found += [passage for taken in self.taken_types() for passage in self.taken(*taken)]
+        found += [passage for taken in self.listed.values() for passage in self.taken(*taken)]
         yield from with_replacements(found)
         members = self.bare_members()
         texts = [passage for text in self.texts for passage in options.named(list(sections(text)), members)]
@@ -294,7 +298,8 @@ class PassageMaker:
         inside = scope._replace(context=context)
         groups: dict[str, list[Declaration]] = {}
         for one in declaring.members:
-            if one.name != "constructor" and (one.kind == "function" or one.comment or _is_called(one)):
+            is_told = one.kind == "function" or one.comment or _is_called(one)
+            if one.name != "constructor" and (is_told or self.lists_values(scope, one)):
                 groups.setdefault(one.name, []).append(one)
         for member, declarations in groups.items():
             names = [f"{name}.{member}", *(f"{other}.{member}" for other in called)]
@@ -346,17 +351,31 @@ class PassageMaker:
             },
         )  # fmt: skip
 
+    def lists_values(self, scope: _Scope, one: Declaration) -> bool:
+        """Whether the type of a property lists its values; what has them as its members is read too."""
+        for chain in self.listings(scope.file, one):
+            for file, declared in chain[1:]:
+                if (file.path, declared.line) not in self.named:
+                    self.listed.setdefault(declared.name, (scope._replace(file=file), declared))
+            return True
+        return False
+
+    def listings(self, file: File, one: Declaration) -> Iterator[list[tuple[File, Declaration]]]:
+        """Of each type that the declaration of a property names, how it lists its values, if it does."""
+        for name in _types_named(one):
+            chain = listing(self.exports, file, name)
+            if chain:
+                yield chain
+
     def types_of(self, file: File, one: Declaration) -> dict[str, Any]:
-        """The exported types that the declaration of a property names."""
-        if one.kind != "property":
-            return {}
-        declared = one.signature[:_LONGEST_TYPE].partition(":")[2]
-        names = list(dict.fromkeys(_TYPE_NAME.findall(declared)))[:_MOST_OVERLOADS]
-        known = (self.exports.local(file, name) for name in names)
+        """The exported types that the declaration of a property names, and what has the values of one as its members."""
+        known = (self.exports.local(file, name) for name in _types_named(one))
         types = [
             self.name_of[found.key] for found in known if found is not None and found.key in self.name_of
         ]
-        return {"types": types} if types else {}
+        for chain in self.listings(file, one):
+            types += [self.name_of.get((there.path, each.line), each.name) for there, each in chain]
+        return {"types": list(dict.fromkeys(types))} if types else {}
 
     def origin(self, file: File) -> dict[str, Any]:
         """The address of another package (`@types/express`, what is re-exported); the version stays the one that is asked about."""
@@ -416,6 +435,14 @@ def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPas
         )
 
 
+def _types_named(one: Declaration) -> list[str]:
+    """The types that the declaration of a property names."""
+    if one.kind != "property":
+        return []
+    declared = one.signature[:_LONGEST_TYPE].partition(":")[2]
+    return list(dict.fromkeys(_TYPE_NAME.findall(declared)))[:_MOST_OVERLOADS]
+
+
 def _is_called(one: Declaration) -> bool:
     """Whether a property is a function by its type: `use: ApplicationRequestHandler<this>`."""
     return _CALLABLE.match(one.signature[:_LONGEST_TYPE]) is not None
@@ -438,7 +465,7 @@ def _options_of(one: Declaration, listed: Sequence[Declaration]) -> dict[str, An
     if one.kind == "function":
         types = dict.fromkeys(parameter.type_name for parameter in one.parameters if parameter.type_name)
         return {"types": list(types)[:_MOST_OVERLOADS]} if types else {}
-    is_type = one.kind in {"interface", "type"} and listed
+    is_type = one.kind in {"interface", "type", "constant"} and listed
     return {"parameters": [(member.name, None) for member in listed]} if is_type else {}
 
 
