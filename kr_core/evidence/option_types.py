@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
+_ALIAS = re.compile(r"(?:export |declare ){0,2}type [\w$]++\s*+=")
+"""A type without parameters of its own: what `=` gives one of those is not the type."""
 _MOST_MEMBERS = 6
 _MOST_KEYS = 16
 _LONG_MEMBER = 70
@@ -43,7 +45,7 @@ def option_type(option: Passage, known: Iterable[Passage]) -> ExplainedType | No
             shown = [f"`{member}`" for member in members]
             listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
             return ExplainedType(f"The type `{name}` has {listed}.", ((one, members[0]),), (name, *members))
-        value = folded(value_of(one)) if "=" in one.signature else ""
+        value = folded(value_of(one)) if _ALIAS.match(one.signature) else ""
         keys = _keys(known[place + 1 :]) if value.startswith("keyof ") else ()
         if keys:
             listed = ", ".join(f"`{key}`" for key in keys)
@@ -71,9 +73,11 @@ def _holder(known: Sequence[Passage]) -> tuple[tuple[Passage, str], ...]:
 
 
 def _members(declared: Passage) -> Sequence[str]:
-    """The members of a type as they are declared, without those that take many words; empty for too many."""
+    """All members of a type as they are declared; empty where they are too many or too long, or others are inherited."""
+    if " extends " in (declared.signature or ""):
+        return ()
     names = {name for name, _default in declared.parameters}
     lines = [line.strip().rstrip(";,") for line in declared.text.split("\n")]
     found = [line for line in lines if re.split(r"[?:(<]", line, maxsplit=1)[0] in names]
     short = list(dict.fromkeys(line for line in found if len(line) <= _LONG_MEMBER))
-    return short if len(names) <= _MOST_MEMBERS else ()
+    return short if len(names) <= len(short) <= _MOST_MEMBERS else ()

@@ -373,7 +373,16 @@ export interface WaitOptions {
   delay?: number;
 }
 export type Tone = 'loud' | 'low';
+export interface Wide<T = 'low'> extends Other<T> {}
+export interface GrownOptions extends WaitOptions {
+  /** How tall it is. */
+  height?: number;
+}
 export interface CrateOptions {
+  /** How tall a crate has become. */
+  grown?: GrownOptions;
+  /** How wide a crate may get. */
+  width?: Wide;
   /** How long a crate waits before it is packed again. */
   wait?: number | WaitOptions;
   /** How a crate sounds when it is shut. */
@@ -387,6 +396,12 @@ export interface CrateOptions {
     assert "The type `WaitOptions` has `kind: 'fixed' | 'growing'` and `delay?: number`." in told
     told = summary(tmp_path, "How do I set how a crate sounds when shut?")
     assert "The type `Tone` is `'loud' | 'low'`." in told
+    told = summary(tmp_path, "How do I set how tall a crate has become?")
+    assert told.startswith("`CrateOptions.grown`")
+    assert "The type" not in told
+    told = summary(tmp_path, "How do I set how wide a crate may get?")
+    assert told.startswith("`CrateOptions.width`")
+    assert "The type" not in told
 
 
 @pytest.mark.req("A2")
