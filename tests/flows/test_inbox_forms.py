@@ -92,7 +92,7 @@ def test_a_page_asks_what_has_changed_since_it_was_made(inbox, person):
     def news(after, **more):
         return person.get("/live", params={"after": after, **more}).json()
 
-    nothing = {"number": number, "all": False, "cases": [], "working": False, "expedition": ""}
+    nothing = {"number": number, "all": False, "cases": [], "working": False, "expedition": "", "tasks": ""}
     assert news(number) == nothing
     person.open(f"/cases/{key}")
     person.fill("/reply", action="confirm", by="ann")

@@ -24,6 +24,7 @@ from kr_core.server.web.page_templates import static_folder
 from kr_core.server.web.pages import Pages
 from kr_core.server.web.problems import RequestRefused, problem, refusal
 from kr_core.server.web.retro_pages import RetroPages
+from kr_core.server.web.tasks_pages import TaskBrowser, TaskPages
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -56,7 +57,7 @@ def application(
         sessions: knows who has signed in.
         url: under which people reach it, without a slash at its end.
         user: who answers where nobody says; empty where somebody has to.
-        pipeline: of the project, for retrospectives.
+        pipeline: of the project, for tasks and retrospectives.
     """
     app = FastAPI(
         title="KR inbox",
@@ -67,8 +68,10 @@ def application(
     )
     app.include_router(api_routes(desk, user))
     app.include_router(research_routes(research))
-    pages = Pages(desk, research, sessions, user)
+    tasks = TaskBrowser(pipeline)
+    pages = Pages(desk, research, tasks, sessions, user)
     app.router.routes.extend([*pages.routes(), *ExpeditionPages(research, pages.shown).routes()])
+    app.router.routes.extend(TaskPages(tasks, pages.shown).routes())
     app.router.routes.extend(ChecksPages(desk.service, sessions, pages).routes())
     app.router.routes.extend(RetroPages(pipeline, desk.reads, pages.shown).routes())
     app.router.routes.extend(hooks.routes())

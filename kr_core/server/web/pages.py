@@ -21,7 +21,7 @@ from kr_core.server.web.forms import FormInput, fields_of, response_of
 from kr_core.server.web.inbox_cache import STATES
 from kr_core.server.web.markdown_html import links
 from kr_core.server.web.page_templates import page
-from kr_core.server.web.problems import RequestRefused
+from kr_core.server.web.problems import RequestRefused, able
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kr_core.server.web.case_inbox import Inbox, InboxPage, ShownCase
     from kr_core.server.web.expedition_browser import ExpeditionBrowser
     from kr_core.server.web.sessions import Sessions
+    from kr_core.server.web.tasks_pages import TaskBrowser
 
 __all__ = ["Pages"]
 
@@ -62,13 +63,17 @@ class Pages:
     Args:
         desk: does what is asked for.
         research: looks at expeditions.
+        tasks: looks at dispatched tasks.
         sessions: knows who has signed in.
         user: who answers where nobody says; empty where somebody has to.
     """
 
-    def __init__(self, desk: Inbox, research: ExpeditionBrowser, sessions: Sessions, user: str) -> None:
+    def __init__(
+        self, desk: Inbox, research: ExpeditionBrowser, tasks: TaskBrowser, sessions: Sessions, user: str
+    ) -> None:
         self._desk = desk
         self._research = research
+        self._tasks = tasks
         self._sessions = sessions
         self._user = user
 
@@ -214,6 +219,7 @@ class Pages:
             raise RequestRefused("refused", "`after` is the number of an entry")
         watched = request.query_params.get("case", "")
         expedition = request.query_params.get("expedition", "")
+        tasks = request.query_params.get("tasks", "")
         news = await self._desk.reads.read(
             ("news", after, watched), lambda: self._desk.news(int(after), watched)
         )
@@ -231,6 +237,9 @@ class Pages:
                 "cases": cases,
                 "working": bool(watched) and await self._desk.working_on(watched),
                 "expedition": await self._research.mark(expedition) if expedition else "",
+                "tasks": await self._desk.reads.read(("tasks",), lambda: able(self._tasks.mark))
+                if tasks
+                else "",
             }
         )
 

@@ -91,18 +91,31 @@
     else say("The agent has been asked.", "news", { ...here, text: "Show it, and keep what you have begun" });
   }
 
-  // -- expeditions ----------------------------------------------------------------------------------------
+  // -- expeditions and tasks ----------------------------------------------------------------------------------------
+
+  function movedTasks(before) {
+    const moved = [];
+    for (const one of document.querySelectorAll("#list [data-task]")) {
+      if (before.get(one.dataset.task) !== one.dataset.status) moved.push(`${one.dataset.name} ${one.dataset.status}`);
+    }
+    if (moved.length) say(`${moved.slice(0, 3).join(", ")}${moved.length > 3 ? " and more" : ""}.`, "news");
+  }
 
   async function refreshFound(mark) {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     const list = document.getElementById("list");
+    const before = new Map([...list.querySelectorAll("[data-task]")].map((one) => [one.dataset.task, one.dataset.status]));
     const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     list.replaceChildren(...fresh.getElementById("list").childNodes);
     const same = focused && [...list.querySelectorAll("a")].find((one) => one.getAttribute("href") === focused);
     if (same) same.focus({ preventScroll: true });
     page.mark = mark;
+    if (page.tasks) {
+      movedTasks(before);
+      return;
+    }
     const ended = page.page === "expedition" && list.querySelector(".final");
     say(ended ? "It has ended; the answer stands below." : "There is more below.", "news");
   }
@@ -116,7 +129,7 @@
     looking = true;
     try {
       const answer = await fetch(
-        `/live?after=${number}&case=${page.case || ""}&expedition=${page.expedition || ""}`,
+        `/live?after=${number}&case=${page.case || ""}&expedition=${page.expedition || ""}&tasks=${page.tasks || ""}`,
       );
       if (answer.status === 401) {
         say("You are signed out. What you type stays here.", "refused", { href: "/sign-in", text: "Sign in" });
@@ -132,6 +145,7 @@
       if (page.page === "inbox" && (told.cases.length || told.all)) await refreshList(told.cases);
       if (page.page === "case") updateCase(told);
       if (page.expedition && told.expedition !== page.mark) await refreshFound(told.expedition);
+      if (page.tasks && told.tasks !== page.mark) await refreshFound(told.tasks);
     } catch {
       if (!silent) say("The server does not answer. What you type stays here.", "refused");
       silent = true;
