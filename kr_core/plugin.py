@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
     from kr_core.protocols import RequestRecord as RequestRecord
+    from kr_core.protocols import Review as Review
+    from kr_core.protocols import ReviewChannel as ReviewChannel
     from kr_core.protocols import Router as Router
     from kr_core.protocols import Scorer as Scorer
     from kr_core.protocols import Selective as Selective

@@ -16,6 +16,8 @@ from kr_core.dispatch.aside import kept_aside
 from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, without_ignored
 from kr_core.dispatch.grants import MOST
 from kr_core.dispatch.record import GrantRequest, RefusedPath, TaskRecord, keep
+from kr_core.dispatch.reviews import post_review, review_of
+from kr_core.dispatch.scopes import REVIEWER
 from kr_core.dispatch.session import ENDED_WITH_KR
 from kr_core.dispatch.task_log import TaskLog
 from kr_core.dispatch.workspace import open_workspace, remove_folder
@@ -177,6 +179,8 @@ class TaskAttempts:
                     return _Outcome("failed", f"{error}; KR runs it again", output=ended.output), True
                 status, reason = "failed", printable(str(error))
             else:
+                if planned.assignment.role == REVIEWER and ended.output.strip():
+                    await self._review(planned, log, ended.output)
                 return _Outcome(status, "", verdict, commit, output=ended.output), False
         patch = await self._kept_aside(log, space, verdict, planned)
         requests: tuple[GrantRequest, ...] = ()
@@ -284,6 +288,14 @@ class TaskAttempts:
         log.say("task.kept_aside", patch=patch)
         return patch
 
+    async def _review(self, planned: PlannedTask, log: TaskLog, output: str) -> None:
+        """Post what a reviewer printed."""
+        review = review_of(planned, self._plan.feature, self._session.branch, log.attempt, output)
+        places, notes = await post_review(self._pipeline, review, lambda kind, data: log.say(kind, **data))
+        log.say("task.reviewed", places=places)
+        for line in (*(f"{planned.task.id}: its review is at {place}" for place in places), *notes):
+            self._tell(line)
+
     async def _requests(
         self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask, decided: Decisions
     ) -> tuple[GrantRequest, ...]:
@@ -320,7 +332,7 @@ def _status(planned: PlannedTask, ended: EndedAgent, verdict: Verdict) -> tuple[
         return "blocked_by_scope", f"{first.path}: {first.reason}{more}"
     if ended.reason:
         return "failed", ended.reason
-    if not verdict.allowed and planned.assignment.role != "degaulle":
+    if not verdict.allowed and planned.assignment.role != REVIEWER:
         return "failed", _NOTHING
     return "succeeded", ""
 

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["PRESETS", "ROLES", "Scope", "folded", "name_fault", "scope_of"]
+__all__ = ["PRESETS", "REVIEWER", "ROLES", "Scope", "folded", "name_fault", "scope_of"]
 
 ROLES = ("marie", "dede", "gustave", "degaulle")
 """Those who work: tests, code, infrastructure, review."""
+REVIEWER = "degaulle"
+"""Whose work is what it says."""
 PRESETS: dict[str, tuple[str, ...]] = {
     "marie": ("tests/",),
     "dede": ("src/",),

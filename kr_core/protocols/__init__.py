@@ -19,6 +19,8 @@ from kr_core.protocols.escalation import (
     OpenCase,
     PollResult,
     Receiver,
+    Review,
+    ReviewChannel,
     UnparsedReply,
     Verifier,
 )
@@ -114,6 +116,8 @@ __all__ = [
     "Renderer",
     "Repairable",
     "RequestRecord",
+    "Review",
+    "ReviewChannel",
     "Router",
     "Scorer",
     "Selective",
@@ -135,7 +139,7 @@ __all__ = [
 ABILITIES: dict[str, tuple[type, ...]] = {
     "source": (Unready, Limited, Selective, Derived),
     "agent": (Unready, Versioned, External, ModelRequired, TaskWorker),
-    "escalation": (Ephemeral, Receiver, Verifier),
+    "escalation": (Ephemeral, Receiver, ReviewChannel, Verifier),
     "store": (ArchiveByFramework, ConditionalWrites, Inspectable, Mergeable, Repairable),
     "journal": (Appendable,),
     "log": (ReadableLog,),

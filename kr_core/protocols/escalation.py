@@ -21,6 +21,8 @@ __all__ = [
     "OpenCase",
     "PollResult",
     "Receiver",
+    "Review",
+    "ReviewChannel",
     "UnparsedReply",
     "Verifier",
 ]
@@ -196,4 +198,27 @@ class Verifier(Protocol):
 
         Raises:
             RequestError: the call is not from the service (`blocked`), or cannot be understood (`bad_answer`).
+        """
+
+
+class Review(NamedTuple):
+    """A reviewer's comments on the work of a branch."""
+
+    id: str
+    """The same on every attempt, so that a channel can check whether it has already posted the review."""
+    branch: str
+    """The branch, without `refs/heads/`."""
+    message: str
+    """Markdown; no line is a command, and it mentions no one."""
+
+
+@runtime_checkable
+class ReviewChannel(Protocol):
+    """A channel that can also post a review where people discuss a branch, such as its pull request."""
+
+    async def review(self, review: Review, context: EscalationContext) -> str | None:
+        """Post a review and return where it is, or None if the branch has no such place.
+
+        Raises:
+            RequestError: it could not be posted; the log has it.
         """

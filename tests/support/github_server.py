@@ -63,6 +63,8 @@ class GitHubServer(Server):
         self.lock = threading.RLock()
         self.now = datetime(2026, 2, 5, 12, 0, 0, tzinfo=UTC)
         self.issues = {}
+        self.pulls = {}
+        """The branch of each issue that is an open pull request, by its number."""
         self.comments = {}
         self.tokens = {TOKEN: BOT}
         """Logins by token; a token that is not there is refused."""
@@ -216,6 +218,20 @@ class GitHubServer(Server):
         }  # fmt: skip
         return Answer(201, self.issues[number])
 
+    def _list_pulls(self, _who, query, _told, asked):
+        wanted = query.get("head", "").rpartition(":")[2]
+        found = [
+            {
+                "number": number,
+                "state": "open",
+                "head": {"ref": branch, "label": f"{OWNER}:{branch}"},
+                "title": "A pull request",
+            }
+            for number, branch in self.pulls.items()
+            if wanted in ("", branch)
+        ]
+        return self._paged(found, query, asked)
+
     def _get_issue(self, _who, _query, _told, _asked, number):
         return self._missing(int(number)) or Answer(200, self.issues[int(number)])
 
@@ -366,6 +382,7 @@ _ROUTES = (
     ("GET", rf"{_REPO}/issues/comments/(\d+)", "_get_comment"),
     ("PATCH", rf"{_REPO}/issues/comments/(\d+)", "_change_comment"),
     ("DELETE", rf"{_REPO}/issues/comments/(\d+)", "_delete_comment"),
+    ("GET", f"{_REPO}/pulls", "_list_pulls"),
     ("GET", rf"{_REPO}/issues/(\d+)", "_get_issue"),
     ("PATCH", rf"{_REPO}/issues/(\d+)", "_change_issue"),
     ("GET", rf"{_REPO}/issues/(\d+)/comments", "_list_comments"),

@@ -64,6 +64,7 @@ EVENTS: dict[str, type] = {
     "task.landed": tasks.TaskLanded,
     "task.kept_aside": tasks.TaskKeptAside,
     "task.restored": tasks.TaskRestored,
+    "task.reviewed": tasks.TaskReviewed,
     "task.grant_requested": tasks.TaskGrantRequested,
     "task.finished": tasks.TaskFinished,
     "recommendation.accepted": retros.RecommendationAccepted,

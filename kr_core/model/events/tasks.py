@@ -81,6 +81,12 @@ class TaskRestored(OfTask):
     found: str
 
 
+class TaskReviewed(OfTask):
+    """A reviewer's words are on the pull request at `places`; empty where only `task.ended` has them."""
+
+    places: list[str]
+
+
 class TaskGrantRequested(OfTask):
     """A person is asked, by the case `escalation_id`, whether this task may change this path outside of its scope."""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase, Setup
+    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase, Review, Setup
 
 __all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
 
@@ -147,6 +147,27 @@ class GitHub:
             text = f"{f'On [this comment]({place}#issuecomment-{comment}):{between}' if known else ''}{said}"
         rest = f"`kr inbox show {case.request.id} --json`"
         await call.poster.comment(f"notice:{notice.id}", posted.issue, text, rest)
+
+    # -- reviews -----------------------------------------------------------------------------------------
+
+    async def review(self, review: Review, context: EscalationContext) -> str | None:
+        """Post a review as a comment on the open pull request of a branch of this repository; None where there is none."""
+        owner = self._settings.repository.partition("/")[0]
+        asked = {"head": f"{owner}:{review.branch}", "state": "open", "per_page": "10"}
+        async with self._call(context) as call:
+            try:
+                told = (await call.client.get(f"{self._root}/pulls", asked)).json()
+                numbers = [one["number"] for one in told if one["head"]["ref"] == review.branch]
+            except (ValueError, KeyError, TypeError):
+                raise RequestError(
+                    Outcome.bad_answer, "does not list pull requests", where=f"{self._root}/pulls"
+                ) from None
+            if not numbers:
+                return None
+            rest = "`kr dispatch log` of its task"
+            return (
+                await call.poster.comment(f"review:{review.id}", numbers[0], self._fit(review.message), rest)
+            ).url
 
     # -- hearing -----------------------------------------------------------------------------------------
 
