@@ -17,6 +17,7 @@ from time import strftime
 import asking
 import calibration
 import commands
+import dispatch
 import engine
 import escalations
 import evidence_found
@@ -39,6 +40,7 @@ GROUPS = {
     "asking": asking.figures,
     "calibration": calibration.figures,
     "commands": commands.figures,
+    "dispatch": dispatch.figures,
     "engine": engine.figures,
     "escalations": escalations.figures,
     "expeditions": evidence_found.figures,
