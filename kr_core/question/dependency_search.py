@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from array import array
 from collections import Counter
 from contextlib import suppress
 from itertools import islice
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
 from kr_core.question.framework import named_framework
-from kr_core.question.packages import roots_described, sources_of
+from kr_core.question.packages import ReadingAllowance, roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.project.project import LocalProject
@@ -41,7 +42,16 @@ _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
-_DEFINITION = rb"^[ \t]*(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+%s\b|^[ \t]*%s\s*[:=]"
+_DEFINES = re.compile(
+    rb"(?<![ \t])[ \t]*+(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+"
+)
+_DEFINES_CLASS = re.compile(rb"(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?class\s+")
+"""What stands before a name in the line that defines it."""
+_ENDS, _ASSIGNED = re.compile(rb"\b"), re.compile(rb"\s*+[:=]")
+_LONGEST_HEAD = 200
+"""Bytes of a line before a name that is defined there."""
+_MOST_PLACES = 1_000
+"""Places of a file in which a name may be defined."""
 _MAX_FILES = 200
 _MAX_CLASSES = 3
 """Classes of a question that are looked for in all sources of each library."""
@@ -52,6 +62,8 @@ _MAX_WORDS = 100
 _MAX_DESCRIPTION_LENGTH = 8_000
 _WEAK = 0.3
 """What ordinary English counts among the words of a question."""
+_MOST_HITS = 20_000
+"""Words of the question that KR notes in the sources of one library; the largest have fewer."""
 _WINDOW = 1_500
 """Bytes of a source that count as one place: a function with its documentation."""
 _PER_HIT = 100_000
@@ -64,6 +76,12 @@ _RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), 2, 8, 12
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
 """Of a package's sources in which a raised message or the definition of a class is looked for."""
+_MAX_LISTED_BYTES = 100_000_000
+"""Of the lists of files of all packages, with what each file counts."""
+_MAX_READ_BYTES = 3_000_000_000
+"""Of the sources of all packages, over all readings: once for the names of a question, and once for its words."""
+_PER_READ = 50_000
+"""Bytes that each reading of a file counts: to open it costs as much."""
 _SURE = 0.8
 """From this share of the question's words on, a dependency comes before a plain word that is a package's name."""
 
@@ -77,12 +95,14 @@ def choose_framework(question: str, project: LocalProject) -> FrameworkChoice:
     if sure:
         return FrameworkChoice(name)
     wanted = direct_dependencies(project)[:_MAX_PACKAGES]
-    known = [one for one in (_library(name, project) for name in wanted) if one is not None]
+    listing, reading = ReadingAllowance(_MAX_LISTED_BYTES), ReadingAllowance(_MAX_READ_BYTES)
+    known = [one for one in (_library(name, project, listing, reading) for name in wanted) if one is not None]
     searched = tuple(one.name for one in known)
     owner = _quoted(question, known) or _owner(question, known)
     if owner:
         return FrameworkChoice(owner, searched)
-    ranked = _ranked(question, known)
+    again = ReadingAllowance(_MAX_READ_BYTES)
+    ranked = _ranked(question, [one._replace(reading=again) for one in known])
     if ranked and (ranked[0][0] >= _SURE or name is None):
         return FrameworkChoice(ranked[0][1], searched)
     return FrameworkChoice(name)
@@ -100,6 +120,8 @@ class _Library(NamedTuple):
     """Its sources, the nearest to its top first."""
     bounds: tuple[Path, ...] | None
     description: frozenset[str]
+    reading: ReadingAllowance
+    """Shared by all libraries."""
 
     def texts(
         self, *, exported: bool = False, most: int = _MAX_BYTES, largest: int = _MAX_FILE_BYTES
@@ -117,27 +139,30 @@ class _Library(NamedTuple):
                 if size > largest:
                     continue
                 left -= size
-                if left < 0:
+                if left < 0 or not self.reading.take(size + _PER_READ):
                     return
                 yield read_bytes(file, limit=largest, within=self.bounds)
             except OSError:  # taken away meanwhile
                 continue
 
 
-def _library(name: str, project: LocalProject) -> _Library | None:
+def _library(
+    name: str, project: LocalProject, listing: ReadingAllowance, reading: ReadingAllowance
+) -> _Library | None:
     """What is installed under the name of a direct dependency."""
     one = project.distribution(name, own=False)
     if one is not None:
         files = sorted(
-            sources_of(one), key=lambda file: (len(file.parts), file.name != "__init__.py", str(file))
+            sources_of(one, listing),
+            key=lambda file: (len(file.parts), file.name != "__init__.py", str(file)),
         )
-        return _Library(one.name, tuple(files), one.environment.bounds, roots_described(one))
+        return _Library(one.name, tuple(files), one.environment.bounds, roots_described(one), reading)
     module = project.module(name)
     if module is None:
         return None
     folder = module.folder / module.name
     return _Library(
-        module.name, tuple(_declarations(folder)), module.bounds, _described(folder, module.bounds)
+        module.name, tuple(_declarations(folder)), module.bounds, _described(folder, module.bounds), reading
     )
 
 
@@ -195,10 +220,8 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     names = names[:_MAX_NAMES]
     for name in names:
         last = name.rpartition(".")[2].encode()
-        escaped = re.escape(last)
-        for pattern, exported in ((rb"\b%s\b" % escaped, True), (_DEFINITION % (escaped, escaped), False)):
-            wanted = re.compile(pattern, re.MULTILINE)
-            having = [one.name for one in libraries if _has(one.texts(exported=exported), last, wanted)]
+        for exported in (True, False):
+            having = [one.name for one in libraries if _has(one, last, exported=exported)]
             if len(having) == 1:
                 return having[0]
             if having:
@@ -206,25 +229,49 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     return _definer([name for name in names if _is_class(name.rpartition(".")[2])], libraries)
 
 
+def _has(library: _Library, name: bytes, *, exported: bool) -> bool:
+    """Whether a library exports a name, or defines it among the sources nearest to its top."""
+    if exported:
+        said = re.compile(rb"\b%s\b" % re.escape(name))
+        return any(name in text and said.search(text) for text in library.texts(exported=True))
+    return any(_is_defined(name, text, _DEFINES, assigned=True) for text in library.texts())
+
+
 def _definer(classes: Sequence[str], libraries: Sequence[_Library]) -> str | None:
     """The only one of the libraries that defines a class of the question anywhere: a large one has most below its top."""
     for name in classes[:_MAX_CLASSES]:
         last = name.rpartition(".")[2].encode()
-        wanted = re.compile(
-            rb"^(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?class\s+%s\b" % re.escape(last), re.MULTILINE
-        )
-        having = [one.name for one in libraries if _has(one.texts(most=_MAX_QUOTED_BYTES), last, wanted)]
+        having = [
+            one.name
+            for one in libraries
+            if any(_is_defined(last, text, _DEFINES_CLASS) for text in one.texts(most=_MAX_QUOTED_BYTES))
+        ]
         if len(having) == 1:
             return having[0]
     return None
 
 
+def _is_defined(name: bytes, text: bytes, head: re.Pattern[bytes], *, assigned: bool = False) -> bool:
+    """Whether a line of a text defines a name: `head` stands before it, or it is assigned.
+
+    The places of the name are looked at, since a search from each line takes seconds for a text of nothing but lines.
+    """
+    if name not in text:
+        return False
+    for found in islice(re.finditer(re.escape(name), text), _MOST_PLACES):
+        start, end = found.span()
+        first = max(start - _LONGEST_HEAD, 0)
+        line = text.rfind(b"\n", first, start) + 1
+        if (line == 0 and first > 0) or not _ENDS.match(text, end):
+            continue
+        before = text[line:start]
+        if head.fullmatch(before) or (assigned and not before.strip(b" \t") and _ASSIGNED.match(text, end)):
+            return True
+    return False
+
+
 def _is_class(name: str) -> bool:
     return name[:1].isupper() and not name.isupper()
-
-
-def _has(texts: Iterable[bytes], name: bytes, wanted: re.Pattern[bytes]) -> bool:
-    return any(name in text and wanted.search(text) for text in texts)
 
 
 def _ranked(question: str, libraries: Sequence[_Library]) -> list[tuple[float, str]]:
@@ -242,53 +289,72 @@ def _ranked(question: str, libraries: Sequence[_Library]) -> list[tuple[float, s
         return []
     roots = sorted(asked, key=len, reverse=True)
     wanted = re.compile(rb"(?<![a-z])(%s)[a-z]{0,5}" % b"|".join(re.escape(root.encode()) for root in roots))
-    searched = [_search(library, wanted) for library in libraries]
-    weights = _weights(asked, searched)
-    total = sum(weights.values()) or 1.0
+    searched = [_search(library, wanted, roots) for library in libraries]
+    weights = _weights(asked, roots, searched)
+    total = sum(weights) or 1.0
     scores = (
-        (_score(library, found, weights) / total, library.name)
+        (_score(library, found, roots, weights) / total, library.name)
         for library, found in zip(libraries, searched, strict=True)
     )
     return sorted((one for one in scores if one[0] > 0), key=lambda one: -one[0])
 
 
+class _FileHits(NamedTuple):
+    """Where a file has words of the question, in order."""
+
+    places: array[int]
+    """In bytes."""
+    roots: array[int]
+    """The numbers of the words."""
+
+
 class _Searched(NamedTuple):
     size: int
     """Bytes of the sources that were read."""
-    hits: list[list[tuple[int, str]]]
-    """Where each file has which word."""
+    hits: list[_FileHits]
 
 
-def _search(library: _Library, wanted: re.Pattern[bytes]) -> _Searched:
-    texts = [text.lower() for text in library.texts()]
-    hits = [[(hit.start(), hit[1].decode()) for hit in wanted.finditer(text)] for text in texts]
-    return _Searched(sum(map(len, texts)), hits)
+def _search(library: _Library, wanted: re.Pattern[bytes], roots: Sequence[str]) -> _Searched:
+    numbers = {root.encode(): number for number, root in enumerate(roots)}
+    size, left = 0, _MOST_HITS
+    hits = []
+    for text in library.texts():
+        lower = text.lower()
+        found = _FileHits(array("L"), array("L"))
+        for hit in islice(wanted.finditer(lower), left):
+            found.places.append(hit.start())
+            found.roots.append(numbers[hit[1]])
+        size += len(lower)
+        left -= len(found.places)
+        hits.append(found)
+    return _Searched(size, hits)
 
 
-def _weights(asked: Mapping[str, float], searched: Sequence[_Searched]) -> dict[str, float]:
+def _weights(asked: Mapping[str, float], roots: Sequence[str], searched: Sequence[_Searched]) -> list[float]:
     """What each word counts, by how rare it is in all sources."""
-    counts = Counter(root for one in searched for of_file in one.hits for _place, root in of_file)
+    counts = Counter(number for one in searched for of_file in one.hits for number in of_file.roots)
     pieces = sum(one.size for one in searched) / _PER_HIT
-    return {root: weight * log(1 + pieces / (1 + counts[root]) ** 0.7) for root, weight in asked.items()}
+    return [asked[root] * log(1 + pieces / (1 + counts[number]) ** 0.7) for number, root in enumerate(roots)]
 
 
-def _score(library: _Library, found: _Searched, weights: Mapping[str, float]) -> float:
+def _score(library: _Library, found: _Searched, roots: Sequence[str], weights: Sequence[float]) -> float:
     held = max((_densest(of_file, weights) for of_file in found.hits), default=0.0)
-    told = sum(weight for root, weight in weights.items() if root in library.description)
+    told = sum(weight for root, weight in zip(roots, weights, strict=True) if root in library.description)
     return (held + _TOLD * told) / (1 + _HELD_BACK * log(1 + found.size / _LARGE))
 
 
-def _densest(hits: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
-    """The most that one place of a text holds of what is asked; `hits` are positions and words, in order."""
-    inside: Counter[str] = Counter()
+def _densest(hits: _FileHits, weights: Sequence[float]) -> float:
+    """The most that one place of a text holds of what is asked."""
+    inside: Counter[int] = Counter()
     best = held = 0.0
     first = 0
-    for place, root in hits:
+    for place, root in zip(hits.places, hits.roots, strict=True):
         inside[root] += 1
         held += weights[root] if inside[root] == 1 else 0.0
-        while hits[first][0] < place - _WINDOW:
-            inside[hits[first][1]] -= 1
-            held -= weights[hits[first][1]] if not inside[hits[first][1]] else 0.0
+        while hits.places[first] < place - _WINDOW:
+            gone = hits.roots[first]
+            inside[gone] -= 1
+            held -= weights[gone] if not inside[gone] else 0.0
             first += 1
         best = max(best, held)
     return best

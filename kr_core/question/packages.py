@@ -6,6 +6,7 @@ Which installed packages speak of a thing that a question spells as a name, in t
 from __future__ import annotations
 
 import re
+from itertools import islice
 from math import log
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kr_core.project.distributions import Distribution
     from kr_core.project.project import LocalProject
 
-__all__ = ["roots_described", "sources_of", "speaking", "subjects_of"]
+__all__ = ["ReadingAllowance", "roots_described", "sources_of", "speaking", "subjects_of"]
 
 
 _MOST = 5
@@ -150,9 +151,29 @@ _MOST_BYTES = 40_000_000
 """Of sources that are read for one question: about half a second."""
 _LARGEST_SOURCE = 400_000
 """Bytes of a file; what is larger is a table or was generated."""
-_LARGEST_RECORD = 50_000_000
+_LARGEST_RECORD = 10_000_000
+_MOST_SOURCES = 20_000
+"""Files of one package."""
+_PER_FILE = 500
+"""Bytes that each listed file counts: a look at it costs as much."""
 _PASSED_OVER = re.compile(r"(?:^|/)(?:tests?|testing|_?vendor(?:ed)?|examples?)/|\.\./")
 _BETWEEN = rb"[-_\s]?"
+
+
+class ReadingAllowance:
+    """How many bytes of packages KR reads for one question; it leaves out what comes after them.
+
+    Args:
+        most: in all.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def take(self, size: int) -> bool:
+        """Count bytes as read; whether they are within the allowance."""
+        self.left -= size
+        return self.left >= 0
 
 
 def speaking(names: Iterable[str], packages: Sequence[Distribution]) -> list[str]:
@@ -168,16 +189,15 @@ def speaking(names: Iterable[str], packages: Sequence[Distribution]) -> list[str
     if not forms:
         return []
     wanted = re.compile(b"|".join(forms), re.IGNORECASE)
-    left = _MOST_BYTES
+    allowance = ReadingAllowance(_MOST_BYTES)
     found: list[str] = []
     for one in packages:
-        for path in sources_of(one):
+        for path in sources_of(one, allowance):
             try:
                 size = path.stat().st_size
                 if size > _LARGEST_SOURCE:
                     continue
-                left -= size
-                if left < 0:
+                if not allowance.take(size):
                     return found
                 held = wanted.search(read_bytes(path, limit=_LARGEST_SOURCE, within=one.environment.bounds))
             except OSError:  # taken away meanwhile
@@ -195,18 +215,26 @@ def _parts(name: str) -> list[str]:
     return parts
 
 
-def sources_of(one: Distribution) -> Iterator[Path]:
-    """The Python files that a distribution says it has brought."""
+def sources_of(one: Distribution, allowance: ReadingAllowance) -> Iterator[Path]:
+    """The Python files that a distribution lists, within an allowance.
+
+    Args:
+        one: the distribution.
+        allowance: what may be read; the list of files counts, and each file that is listed.
+    """
     try:
         listed = read_text(
             one.metadata_folder / "RECORD",
-            limit=_LARGEST_RECORD,
+            limit=min(_LARGEST_RECORD, max(allowance.left, 0)),
             within=one.environment.bounds,
             errors="replace",
         )
     except OSError:
         return
-    for line in listed.split("\n"):
-        name = line.partition(",")[0]
-        if name.endswith((".py", ".pyi")) and not _PASSED_OVER.search(name):
-            yield one.site / name
+    allowance.take(len(listed))
+    names = (line.partition(",")[0] for line in listed.split("\n"))
+    sources = (name for name in names if name.endswith((".py", ".pyi")) and not _PASSED_OVER.search(name))
+    for name in islice(sources, _MOST_SOURCES):
+        if not allowance.take(_PER_FILE):
+            return
+        yield one.site / name

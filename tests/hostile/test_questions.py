@@ -11,6 +11,7 @@ from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.code_examples import shortest_example
 from kr_core.model import Passage
 from kr_core.question import dependency_search
+from kr_core.question.packages import ReadingAllowance
 from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import stored_passages
 from kr_core.search.named import resolve
@@ -114,7 +115,10 @@ def test_a_question_of_many_names_is_answered_in_seconds(tmp_path) -> None:
     file = tmp_path / "__init__.py"
     file.write_text("alpha beta gamma delta " * 15_000)
     libraries = [
-        dependency_search._Library(f"box{number}", (file,), None, frozenset()) for number in range(40)
+        dependency_search._Library(
+            f"box{number}", (file,), None, frozenset(), ReadingAllowance(1_000_000_000)
+        )
+        for number in range(40)
     ]
     names = "; ".join(f"foo_bar{number}()" for number in range(2_000))
     words = " ".join(
