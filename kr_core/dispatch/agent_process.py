@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.dispatch.sandbox import command
@@ -16,6 +16,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from asyncio import StreamReader
     from asyncio.subprocess import Process
+    from pathlib import Path
 
 __all__ = ["OUTPUT_BYTES", "EndedAgent", "run_agent"]
 
@@ -28,6 +29,8 @@ _WORKTREE_BYTES = 2 * 2**30
 """How much a worktree may grow."""
 _FREE_BYTES = 128 * 2**20
 """How much of the disk must stay free."""
+_FILES = 500_000
+"""How many files it may make."""
 _KEPT = ("PATH", "LD_LIBRARY_PATH")
 """What the interpreter that watches over the agent may need to start."""
 
@@ -78,17 +81,21 @@ async def _watch(process: Process, folder: Path, seconds: float) -> tuple[str, b
     """Wait for its end; returns why it must be ended before, and whether its time was over."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    free = _free(folder)
+    free, nodes = _free(folder)
     while process.returncode is None:
         left = end - loop.time()
         if left <= 0:
             return f"timeout after {seconds:g} s", True
         await _within(process, min(left, _LOOK_SECONDS))
-        now = _free(folder)
+        now, left_nodes = _free(folder)
         if now < _FREE_BYTES < free:
             return f"it left less than {_FREE_BYTES // 2**20} MB of the disk free", False
-        if free - now > _WORKTREE_BYTES and await asyncio.to_thread(_size, folder) > _WORKTREE_BYTES:
-            return f"it wrote more than {_WORKTREE_BYTES // 2**30} GB", False
+        if free - now > _WORKTREE_BYTES or nodes - left_nodes > _FILES:  # it, or another program
+            size, files = await asyncio.to_thread(_filled, folder)
+            if size > _WORKTREE_BYTES:
+                return f"it wrote more than {_WORKTREE_BYTES // 2**30} GB", False
+            if files > _FILES:
+                return f"it made more than {_FILES:,} files", False
     return "", False
 
 
@@ -100,22 +107,28 @@ async def _within(process: Process, seconds: float) -> None:
         await asyncio.sleep(_POLL_SECONDS)
 
 
-def _free(folder: Path) -> int:
+def _free(folder: Path) -> tuple[int, int]:
+    """Bytes and files that the disk still takes."""
     try:
         status = os.statvfs(folder.parent)
     except OSError:
-        return 0
-    return status.f_bavail * status.f_frsize
+        return 0, 0
+    return status.f_bavail * status.f_frsize, status.f_favail
 
 
-def _size(folder: Path) -> int:
-    """Bytes on the disk of all files of a folder."""
-    total = 0
-    for above, _folders, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(Path(above, name)).st_blocks * 512
-    return total
+def _filled(folder: Path) -> tuple[int, int]:
+    """Bytes on the disk and number of all files of a folder, as far as their paths are not too long to be looked at."""
+    total = files = 0
+    waiting = [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                total += status.st_blocks * 512
+                files += 1
+                if stat.S_ISDIR(status.st_mode):
+                    waiting.append(entry.path)
+    return total, files
 
 
 async def _converse(process: Process, stdin: str, output: bytearray) -> None:
@@ -141,6 +154,10 @@ async def _read(stream: StreamReader, output: bytearray) -> None:
 def _reason(code: int, output: str) -> str:
     if code == 0:
         return ""
+    if code < 0:
+        return (
+            f"what watches over it was ended by signal {-code}; something that it has started may still run"
+        )
     last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "")
-    how = f"exit code {code}" if 0 < code < 128 else f"ended by signal {code - 128 if code > 0 else -code}"
+    how = f"exit code {code}" if 0 < code < 128 else f"ended by signal {code - 128}"
     return f"{how}: {last[:300]}".removesuffix(": ")

@@ -114,7 +114,7 @@ class TaskAttempts:
         self, record: TaskRecord, came: _Outcome, decided: Decisions, log: TaskLog, seconds: float
     ) -> TaskRecord:
         verdict = came.verdict
-        refused = () if verdict is None else verdict.refused
+        refused = [] if verdict is None else verdict.told
         # What lands may be less than what was changed: then nothing has landed, and nothing counts as changed.
         changed = verdict.changed if verdict is not None and came.status == "succeeded" else ()
         done = record.model_copy(
@@ -123,7 +123,7 @@ class TaskAttempts:
                 "reason": came.reason,
                 "finished": dt.datetime.now(dt.UTC),
                 "changed": changed,
-                "refused": tuple(RefusedPath(path=one.path, reason=one.reason) for one in refused),
+                "refused": tuple(RefusedPath(**one) for one in refused),
                 "commit": came.commit,
                 "patch": came.patch,
                 "requests": (*decided.requests, *came.requests),
@@ -165,9 +165,7 @@ class TaskAttempts:
                 "failed", f"its worktree cannot be read: {printable(str(error))}", output=ended.output
             ), False
         verdict = verdict._replace(refused=(*verdict.refused, *found))
-        log.say(
-            "task.judged", changed=list(verdict.changed), refused=[one._asdict() for one in verdict.refused]
-        )
+        log.say("task.judged", changed=list(verdict.changed), refused=verdict.told)
         status, reason = _status(planned, ended, verdict)
         if reason == _NOTHING and whole.changed:
             reason = f"{_NOTHING} except files that git ignores: {', '.join(whole.changed[:3])}"

@@ -33,6 +33,8 @@ CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", "node_modules"}
 )
 """Folders that tools fill beside the work. They never land, and are not held against anyone."""
+_TOLD = 500
+"""Refused paths that are on record."""
 _NO_FILE = b"0"
 _ODD_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _KINDS = {
@@ -58,6 +60,13 @@ class Verdict(NamedTuple):
     refused: tuple[Refusal, ...]
     all: tuple[Change, ...]
     """Every file and link that differs, wherever it is."""
+
+    @property
+    def told(self) -> list[dict[str, str]]:
+        """What was refused as the record has it: an agent may have changed a million files."""
+        more = len(self.refused) - _TOLD
+        last = [Refusal("...", f"and {more:,} more")] if more > 0 else []
+        return [one._asdict() for one in (*self.refused[:_TOLD], *last)]
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -327,7 +336,7 @@ def patch_of(git: Git, workspace: Workspace, found: Sequence[Change]) -> bytes:
     Raises:
         GitRefusedError: git does not make it.
     """
-    plain = [one for one in found if ".git" not in one.path.casefold().split("/") and "\0" not in one.path]
+    plain = [one for one in found if ".git" not in one.path.casefold().split("/")]
     entries = objects_of(git, workspace, plain, exact=False)
     with tempfile.TemporaryDirectory() as scratch:
         index = Path(scratch, "index")

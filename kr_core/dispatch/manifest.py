@@ -8,6 +8,7 @@ changed, since the clock of a file system has steps (git-update-index(1) calls s
 
 from __future__ import annotations
 
+import errno
 import gc
 import hashlib
 import os
@@ -24,6 +25,8 @@ __all__ = ["LARGEST", "Change", "Manifest", "Node", "changes", "scan"]
 LARGEST = 256 * 2**20
 """Bytes of a file that is read; a larger one is known by its size alone."""
 _STEP = 2**20
+_DEEPEST = 200
+"""How deep folders may lie: each look at one opens all those above it."""
 _UNREADABLE = b"unreadable:"
 _RACY_NS = 2_000_000_000
 """How old a file's times must be at a look for the next one to trust them; some file systems count in two seconds."""
@@ -63,7 +66,7 @@ def scan(
         skip: paths that are left out, with all below them.
 
     Raises:
-        OSError: something cannot be read.
+        OSError: something cannot be read, or folders lie deeper than anyone puts them.
     """
     taken = time.time_ns()
     with _no_collection():
@@ -83,6 +86,8 @@ def _nodes(root: str, earlier: Manifest | None, skip: frozenset[str]) -> dict[st
         waiting = [""]
         while waiting:
             folder = waiting.pop()
+            if folder.count("/") >= _DEEPEST:
+                raise OSError(errno.ELOOP, f"folders lie deeper than {_DEEPEST}", folder[:100])
             handle = top if not folder else _opened(folder, top)
             before = f"{folder}/" if folder else ""
             try:

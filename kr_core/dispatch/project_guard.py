@@ -36,9 +36,22 @@ _WATCHED = (
     "info",
     "commondir",
     "objects/info",
+    "index",
+    "index.lock",
+    "logs",
+    "shallow",
+    "worktrees",
+    "modules",
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "BISECT_LOG",
 )
-_LARGEST = 2**20
-"""Bytes of a file of git that is put back."""
+_LARGEST = 64 * 2**20
+"""Bytes of a file of git that is put back; an index has some hundred for each file."""
 
 
 class FoundChange(NamedTuple):
@@ -184,7 +197,7 @@ class ProjectGuard:
     def _keep(self, place: Path, name: str) -> str:
         """Copy what was found; only files of a bounded size."""
         try:
-            if not stat.S_ISREG(place.lstat().st_mode) or place.lstat().st_size > 100 * _LARGEST:
+            if not stat.S_ISREG(place.lstat().st_mode) or place.lstat().st_size > 2 * _LARGEST:
                 return ""
             target = self._aside / "found" / name.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)

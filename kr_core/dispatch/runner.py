@@ -130,7 +130,6 @@ class Dispatcher:
         workers: Mapping[str, Worker],
         found: dict[int, TaskRecord],
     ) -> None:
-        at_once = asyncio.Semaphore(self._pipeline.config.settings.defaults.max_concurrent)
         failed: set[str] = set()
         phase = ""
         for wave in waves:
@@ -142,7 +141,7 @@ class Dispatcher:
             failed |= {one.task.id for one in wave if one not in ready}
 
             async def one_task(planned: PlannedTask) -> None:
-                async with at_once:
+                async with self._session.places:
                     found[planned.task.line] = await self._task(planned, workers[planned.assignment.role])
 
             async with asyncio.TaskGroup() as group:

@@ -33,6 +33,8 @@ _TEMPORARY_BYTES = 2**30
 _SECONDS = 20
 _PATHS = re.compile(r"/[^\s'\"`;|&<>()$,:=]+")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+_NAMES_OF_HOSTS = Path("/etc/resolv.conf")
+"""Often a link into /run; without it an agent finds no host."""
 _PREFIXES = ("pyvenv.cfg", "lib/python*/os.py", "lib/node_modules")
 """What shows that the folder above a program's `bin` belongs to it."""
 _PROBE = "import os,sys\nopen('inside','w').close()\ntry: open(sys.argv[1],'w').close()\nexcept OSError: sys.exit(0)\nsys.exit(3)"
@@ -143,6 +145,7 @@ def _wrapped(confinement: Confinement) -> list[str]:
     size = ("--size", str(_TEMPORARY_BYTES))
     said = [
         program, "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+        "--cap-drop", "ALL",  # root could mount everything anew, writable
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     ]  # fmt: skip
     for folder in _outermost(confinement.hidden):
@@ -157,8 +160,9 @@ def _wrapped(confinement: Confinement) -> list[str]:
 
 
 def _hidden() -> tuple[Path, ...]:
-    """The folders of the user and of temporary files; none of them is the whole disk."""
-    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]  # noqa: S108
+    """The folders of the user, of temporary files and of services; none of them is the whole disk."""
+    # In /run lie the sockets of services that do things for who asks: Docker's gives the whole machine away.
+    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108
     real = [Path(os.path.realpath(one)) for one in named]
     return tuple(dict.fromkeys(one for one in real if one.is_dir() and len(one.parts) > 1))
 
@@ -203,6 +207,7 @@ def named_by(argv: Sequence[str], hidden: Sequence[Path], path: str = "") -> tup
         path: its PATH; the programs there stay readable, too.
     """
     found: dict[Path, None] = {}
+    found.setdefault(Path(os.path.realpath(_NAMES_OF_HOSTS)))
     programs = [
         Path(argv[0]),
         *(Path(folder, "any") for folder in path.split(os.pathsep) if folder.startswith("/")),

@@ -41,6 +41,8 @@ _ONLY_BY_NAME = (
 """Files and folders in any place that only a pattern opens which names them."""
 _WILD = re.compile(r"[*?]")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SHORT = re.compile(r"[^.]{1,7}~[0-9]{1,6}(?:\.[^.]{0,3})?")
+"""The form of the second names that Windows gives to files: `GITATT~1` is `.gitattributes` there."""
 _IGNORED_BY_HFS = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _LONGEST = 4096
 
@@ -109,7 +111,9 @@ def name_fault(name: str) -> str:
         return "its name is not UTF-8"
     if "\\" in name or re.match(r"[A-Za-z]:", name):
         return "its name is a path on another system"
-    if any(ord(letter) < 32 or 127 <= ord(letter) < 160 or letter in _BIDI for letter in name):
+    if any(
+        ord(letter) < 32 or 127 <= ord(letter) < 160 or letter in _BIDI for letter in name
+    ) or _IGNORED_BY_HFS.search(name):
         return "its name has characters that cannot be seen"
     for part in name.split("/"):
         if part in {"", ".", ".."}:
@@ -118,6 +122,8 @@ def name_fault(name: str) -> str:
             return "its name ends with a dot or a blank, which some systems leave out"
         if _is_git(part):
             return "`.git` is in no scope"
+        if _SHORT.fullmatch(part):
+            return "on some systems its name is the short one of another file"
     return ""
 
 

@@ -97,6 +97,8 @@ class DispatchSession:
         self.git = open_repository(pipeline.config.root, pipeline.config.environ)
         self.branch = self.git.branch()
         self.sandbox = "none"
+        self.places = asyncio.Semaphore(1)
+        """One for each agent that may run: without a sandbox one alone, which else could write in another's worktree."""
         self.landing = asyncio.Lock()
         """Held by who lands work, or looks at the project."""
         self.grants = Grants(pipeline)
@@ -122,7 +124,9 @@ class DispatchSession:
                 )
             await shielded(self._resume)
             self.sandbox = await asyncio.to_thread(sandbox.choose, self._confinements)
-            if self.sandbox == "none":
+            if self.sandbox != "none":
+                self.places = asyncio.Semaphore(self.pipeline.config.settings.defaults.max_concurrent)
+            else:
                 self.tell(UNCONFINED)
                 self._guard = await shielded(
                     lambda: ProjectGuard(self.git, self.state, self.folder / "aside")

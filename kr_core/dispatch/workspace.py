@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,6 +109,7 @@ def remove_folder(folder: Path) -> None:
     if folder.is_symlink() or folder.is_file():
         folder.unlink(missing_ok=True)
     elif folder.exists():
-        shutil.rmtree(folder, onerror=again)
-        if folder.exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(RecursionError):
+            shutil.rmtree(folder, onerror=again)
+        if folder.exists() and (remove := shutil.which("rm")):  # which follows folders of any depth
+            subprocess.run([remove, "-rf", "--", folder], check=False, capture_output=True)  # noqa: S603  no shell

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.tasks import ATTACKS, FILES, WORK, TaskProject
@@ -222,6 +223,20 @@ OUTSIDE = {
     "a branch moved": "git -C {top} update-ref refs/heads/feature HEAD~1",
     "a new branch": "git -C {top} branch owned",
     "packed branches": "git -C {top} pack-refs --all; git -C {top} update-ref -d refs/heads/other",
+    "an empty commit": "git -C {top} -c user.name=x -c user.email=x commit -q --allow-empty -m owned",
+    "its index": "git -C {top} update-index --add --cacheinfo 100644,$(git -C {top} rev-parse HEAD:README.md),owned",
+    "its index, hidden": "git -C {top} update-index --skip-worktree README.md; echo owned > {top}/README.md",
+    "a lock on its index": "touch {top}/.git/index.lock",
+    "replaced objects": "git -C {top} replace -f HEAD HEAD~1",
+    "a shallow history": "git -C {top} rev-parse HEAD > {top}/.git/shallow",
+    "other objects": "echo /tmp > {top}/.git/objects/info/alternates",
+    "included settings": "git -C {top} config include.path /tmp/evil",
+    "another work tree": "git -C {top} config core.worktree /tmp",
+    "the history of its branch": "echo owned >> {top}/.git/logs/HEAD",
+    "a merge": "git -C {top} rev-parse HEAD > {top}/.git/MERGE_HEAD",
+    "a link to the outside": "rm -f {top}/README.md; ln -s /etc/passwd {top}/README.md",
+    "a hard link of its work": "ln src/app.py {top}/owned.py",
+    "another worktree": "git -C {top} worktree add -q {top}/owned 2>/dev/null",
     "another branch": "git -C {top} symbolic-ref HEAD refs/heads/other",
 }
 
@@ -245,12 +260,20 @@ def test_the_project_itself_is_as_it_was(make, confinement, name, tmp_path):
             if path.is_file() and "hooks" in path.parts
         }
         mode = (project.top / "README.md").stat().st_mode
+        names = sorted(
+            str(path.relative_to(project.top / ".git"))
+            for path in (project.top / ".git").rglob("*")
+            if path.is_file() and not {"objects", "hooks"} & {*path.parts}
+        )
+        alternates = (project.top / ".git/objects/info/alternates").exists()
         return (
             refs,
             own,
             (project.top / ".git/config").read_bytes(),
             (project.top / ".git/info/exclude").read_bytes(),
             mode,
+            [name for name in names if name not in {"ORIG_HEAD", "COMMIT_EDITMSG"}],
+            alternates,
         )
 
     before, head = state(), project.head
@@ -322,6 +345,16 @@ def test_what_an_agent_leaves_running_is_ended(make, confinement):
         ("yes | head -c 100000000; echo a > src/a.py", "succeeded", ""),
         ("exec 0<&- 1>&- 2>&-; echo a > src/a.py", "succeeded", ""),
         ("chmod 000 src; echo a", "failed", ""),
+        ('rm -rf "$PWD"', "blocked_by_scope", ""),
+        (
+            "cd src; for n in $(seq 1500); do mkdir d; cd d; done; echo x > x",
+            "failed",
+            "its worktree cannot be read",
+        ),
+        ("for n in $(seq 100); do setsid sleep 611 & done; echo a > src/a.py", "succeeded", ""),
+        ("trap '' TERM HUP INT; echo a > src/a.py; sleep 600", "timed_out", "timeout after 3 s"),
+        ("kill -STOP $$", "timed_out", "timeout after 3 s"),
+        ("touch .git/index.lock; echo a > src/a.py", "succeeded", ""),
     ],
 )
 def test_an_agent_that_misbehaves_fails_alone(make, script, status, reason):
@@ -330,7 +363,7 @@ def test_an_agent_that_misbehaves_fails_alone(make, script, status, reason):
     config = project.top / "kr.yaml"
     config.write_text(
         config.read_text().replace(
-            "timeout_seconds: 60", "timeout_seconds: 3" if "sleep" in script else "timeout_seconds: 50"
+            "timeout_seconds: 60", "timeout_seconds: 3" if status == "timed_out" else "timeout_seconds: 50"
         )
     )
     project.git("commit", "-qam", "time")
@@ -338,6 +371,68 @@ def test_an_agent_that_misbehaves_fails_alone(make, script, status, reason):
     assert (found.status, found.reason.startswith(reason)) == (status, True), found
     assert project.status == []
     assert list((project.top / ".kr/dispatch").glob("work/*")) == []
+
+
+def test_much_that_is_refused_is_kept_aside_and_told_in_few_lines(make):
+    """Small files are the patch, large ones are moved beside it, and nothing of it is in the repository."""
+    script = (
+        "head -c 300000000 /dev/urandom > src/large; head -c 9000000 /dev/urandom > tests/mid;"
+        "for n in $(seq 3000); do echo $n > tests/n$n; done; echo x > README.md"
+    )
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    before = size_of(project.top / ".git")
+    record = run(project)["T001"]
+    assert record.status == "blocked_by_scope"
+    assert len(record.refused) == 501
+    assert record.refused[-1].reason == "and 2,503 more"
+    (patch,) = project.patches()
+    text = patch.read_text()
+    assert "+++ b/tests/n2999" in text
+    assert "tests/mid" not in text
+    told = json.loads(patch.with_suffix(".json").read_text())
+    moved = {name: (patch.parent / place).stat().st_size for name, place in told["moved"].items()}
+    assert moved == {"src/large": 300_000_000, "tests/mid": 9_000_000}
+    assert size_of(project.top / ".git") - before < 20 * 2**20
+    assert project.status == []
+
+
+def size_of(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.skipif("bubblewrap" not in AVAILABLE or os.geteuid() != 0, reason="needs bubblewrap, and root")
+def test_root_in_bubblewrap_mounts_nothing(make, tmp_path):
+    """It has no rights that could make what is read-only writable."""
+    script = f"ls /run > src/run; mount -o remount,rw,bind /; umount {tmp_path}; touch {tmp_path}/owned /usr/owned; echo a > src/a.py"
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    assert run(project, confinements=["bubblewrap"])["T001"].status == "succeeded"
+    assert not (tmp_path / "owned").exists()
+    assert not Path("/usr/owned").exists()
+    assert (project.top / "src/run").read_text() in {"", "systemd\n"}  # no sockets of services
+
+
+@pytest.mark.parametrize("confinement", AVAILABLE)
+def test_an_agent_that_kills_what_watches_over_it_lands_nothing(make, confinement):
+    """Where a sandbox does not keep it from that; the reason says what may still run."""
+    project = make(("- [ ] T001 Implement src/a.py", "kill -9 $PPID; sleep 1; echo a > src/a.py"))
+    found = run(project, confinements=[confinement])["T001"]
+    if found.status == "succeeded":
+        assert confinement != "none"
+    else:
+        assert found.reason.startswith("what watches over it was ended by signal 9")
+        assert project.status == []
+
+
+def test_without_a_sandbox_one_agent_runs_at_a_time(make):
+    """Otherwise one could write into the worktree of another, whose scope is another."""
+    script = 'for n in ../../*/tree; do [ "$n" -ef . ] || echo owned > $n/tests/owned; done; sleep 0.3; echo x > src/{0}'
+    project = make(
+        *((f"- [ ] T00{n} [P] Implement src/f{n}.py", script.format(f"f{n}.py")) for n in range(3)),
+        ("- [ ] T004 [P] Test it in tests/test_b.py", "sleep 0.3; echo x > tests/test_b.py"),
+    )
+    found = run(project, confinements=["none"])
+    assert {one.status for one in found.values()} == {"succeeded"}
+    assert "tests/owned" not in project.files()
 
 
 @pytest.mark.parametrize("confinement", CONFINED)

@@ -67,6 +67,21 @@ def test_an_attack_is_refused(task, name):
     assert path in {one.path for one in task.judge().refused}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_device_is_refused(task):
+    """Whoever may make one."""
+    task.do("mknod src/d c 1 3")
+    assert [(one.path, one.reason) for one in task.judge().refused] == [("src/d", "it is a device")]
+
+
+def test_an_entry_of_the_agent_s_own_index_lands_nowhere(task):
+    """A submodule, or a file, that it has entered there alone."""
+    task.do(
+        f"git update-index --add --cacheinfo 160000,{task.base},src/sub; git update-index --force-remove README.md"
+    )
+    assert (task.judge().refused, task.judge().changed) == ((), ())
+
+
 def test_work_inside_the_scope_is_all_that_is_seen(task):
     """Also where tools have left their caches, and where the agent has committed."""
     task.do(
