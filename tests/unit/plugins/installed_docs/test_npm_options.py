@@ -53,6 +53,8 @@ def crate(tmp_path):
     ("text", "default"),
     [
         ("@default 2500", "2500"),
+        ("Defaults to 300 seconds.", "300 seconds"),
+        ("Default: 16 KiB, as in Node", "16 KiB"),
         ("@defaultValue `true`", "true"),
         ("The limit. Defaults to '100kb'.", "'100kb'"),
         ("Default: `0` (no limit)", "0"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _LONGEST = 60
-_VALUE = r"(?:`([^`\n]{1,60})`|(['\"][^'\"\n]{0,58}['\"])|(-?\d[\d_.]*+(?:e\d+)?|true|false|null|undefined)(?![\w.]*\w))"
+_UNIT = r"(?:(?:milli|micro)?seconds?|minutes?|hours?|days?|bytes?|ms|[KMG]i?B)"
+"""Without its unit `300 seconds` reads as 300 of what the option is measured in."""
+_VALUE = rf"(?:`([^`\n]{{1,60}})`|(['\"][^'\"\n]{{0,58}}['\"])|(-?\d[\d_.]*+(?:e\d+)?(?:[ ]{_UNIT})?|true|false|null|undefined)(?![\w.]*\w))"
 _TAG = re.compile(r"@default(?:[vV]alue)?\b[ \t]*+(?::[ \t]*+)?([^\n]{1,200})")
 _SAID = re.compile(
     rf"\bdefault(?:s to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}",

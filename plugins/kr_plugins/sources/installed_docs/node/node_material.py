@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.node.package import NodePackage
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-FORMAT = 10
+FORMAT = 12
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
