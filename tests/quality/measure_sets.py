@@ -3,6 +3,7 @@
     python tests/quality/measure_sets.py tuning [-v]
     KR_QUALITY_NODE=/tmp/node python tests/quality/measure_sets.py npm_tuning [-v]
     python tests/quality/measure_sets.py everyday_tuning [-v]
+    python tests/quality/measure_sets.py parameters_tuning [-v]
     KR_QUALITY_OTHER=/tmp/other python tests/quality/measure_sets.py everyday_other_tuning [-v]
 
 The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in which this was run:
