@@ -9,7 +9,10 @@ from pydantic import Field
 from kr_core.model.base import Score100, Value, Whole
 from kr_core.model.time_limits import TimeLimits
 
-__all__ = ["HUMAN", "AgentProfile", "Route", "RoutingRule"]
+__all__ = ["HUMAN", "LONGEST_PATTERN", "AgentProfile", "Route", "RoutingRule"]
+
+LONGEST_PATTERN = 500
+"""Characters of a rule's topic: what a topic of many levels lies below fills the memory."""
 
 HUMAN = "human"
 """The target that is nobody's agent."""
@@ -18,7 +21,7 @@ HUMAN = "human"
 class RoutingRule(Value):
     """How KR treats questions of some topics."""
 
-    topic: str = Field(min_length=1)
+    topic: str = Field(min_length=1, max_length=LONGEST_PATTERN)
     """One topic, one with all below it (`security/*`), or a pattern (`*-auth`)."""
     agent: str | None = Field(default=None, min_length=1)
     """The agent that answers, a role, or `human`."""

@@ -14,6 +14,8 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from kr_core.model.routing import LONGEST_PATTERN
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -65,9 +67,10 @@ def matches(pattern: str, topic: str) -> bool:
 
 
 def above(topic: str) -> list[str]:
-    """A topic and those that it lies below, the nearest first: `a/b`, `a`."""
+    """A topic and those that it lies below, the nearest first: `a/b`, `a`; of those that no pattern is long enough for, none."""
     levels = topic.split("/")
-    return ["/".join(levels[:count]) for count in range(len(levels), 0, -1)]
+    most = min(len(levels) - 1, LONGEST_PATTERN)
+    return [topic, *("/".join(levels[:count]) for count in range(most, 0, -1))]
 
 
 @lru_cache(4096)
