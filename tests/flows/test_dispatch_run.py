@@ -373,6 +373,72 @@ def test_an_agent_that_misbehaves_fails_alone(make, script, status, reason):
     assert list((project.top / ".kr/dispatch").glob("work/*")) == []
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("_WORKTREE_BYTES", "it wrote more than 0 GB"),
+        ("_FILES", "it made more than 300 files"),
+        ("_FREE_BYTES", "of the disk free"),
+    ],
+)
+def test_an_agent_that_fills_the_disk_is_ended(make, monkeypatch, limit, said):
+    """By bytes, by files, or where too little is left; nothing lands."""
+    from kr_core.dispatch import agent_process
+
+    disk = os.statvfs("/tmp")
+    most = {
+        "_WORKTREE_BYTES": 10 * 2**20,
+        "_FILES": 300,
+        "_FREE_BYTES": disk.f_bavail * disk.f_frsize - 50 * 2**20,
+    }
+    monkeypatch.setattr(agent_process, limit, most[limit])
+    script = "for n in $(seq 400); do echo $n > src/n$n; done; head -c 200000000 /dev/zero > src/zero; sync; sleep 20; echo a > src/a.py"
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    found = run(project)["T001"]
+    assert (found.status, said in found.reason) == ("failed", True), found.reason
+    assert project.status == []
+
+
+def test_files_of_the_branch_in_another_encoding_stay(make):
+    """They are written, compared and committed as the bytes that they are."""
+    project = make(("- [ ] T001 Implement src/a.py", "ls src > src/a.py"))
+    name = os.fsencode(project.top) + b"/src/caf\xe9.py"
+    Path(os.fsdecode(name)).write_bytes(b"old\r\n\xff")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "latin")
+    assert run(project)["T001"].status == "succeeded"
+    assert "caf" in (project.top / "src/a.py").read_text(errors="replace")
+    assert Path(os.fsdecode(name)).read_bytes() == b"old\r\n\xff"
+    assert project.status == []
+
+
+@pytest.mark.parametrize("confinement", AVAILABLE)
+def test_a_hard_link_of_the_checkout_is_none_in_the_worktree(make, confinement):
+    """What the user has linked from inside the scope to the outside stays as it is: neither sandbox would keep an agent from it."""
+    project = make(("- [ ] T001 Implement src/linked.py", "echo owned >> src/linked.py"))
+    project.write("tests/linked.py", "one\n")
+    os.link(project.top / "tests/linked.py", project.top / "src/linked.py")
+    project.git("add", "-A")
+    project.git("commit", "-qm", "link")
+    assert run(project, confinements=[confinement])["T001"].changed == ("src/linked.py",)
+    assert (project.top / "tests/linked.py").read_text() == "one\n"
+    assert project.files()["tests/linked.py"] == "one\n"
+    assert project.status == []
+
+
+def test_an_agent_that_rewrites_its_history_lands_its_files(make):
+    """It rebases, resets and amends: only what the files are in the end counts."""
+    script = (
+        "echo a > src/a.py; git add -A; git commit -qm a; echo b > src/b.py; git add -A; git commit -qm b;"
+        "git rebase -q --onto HEAD~2 HEAD~1; git commit -q --amend -m c; git reset -q --soft HEAD~1"
+    )
+    project = make(("- [ ] T001 Implement src/b.py", script))
+    head = project.head
+    found = run(project)["T001"]
+    assert (found.status, found.changed) == ("succeeded", ("src/b.py",))
+    assert project.git("rev-parse", "HEAD^").strip() == head
+
+
 def test_much_that_is_refused_is_kept_aside_and_told_in_few_lines(make):
     """Small files are the patch, large ones are moved beside it, and nothing of it is in the repository."""
     script = (
