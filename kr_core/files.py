@@ -69,13 +69,20 @@ def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None =
     return content
 
 
-def read_start(path: Path, size: int) -> bytes:
+def read_start(path: Path, size: int, *, within: Path | Sequence[Path] | None = None) -> bytes:
     """Read a regular file up to a size, whatever it has beyond.
+
+    Args:
+        path: the file; links are followed.
+        size: in bytes.
+        within: as for `read_bytes`.
 
     Raises:
         OSError: it cannot be read or is refused, as by `read_bytes`.
     """
     with open_regular(path) as file:
+        if within is not None:
+            _require_inside(_real_path(file.fileno(), path), within, path)
         return file.read(size)
 
 

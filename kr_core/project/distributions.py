@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kr_core.files import lies_within, read_text
+from kr_core.files import lies_within, read_start, read_text
 from kr_core.project.environments import pth_lines
 from kr_core.project.package_names import normalise
 
@@ -29,6 +29,8 @@ _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
 _LARGEST = 50_000_000
+_START = 100_000
+"""Bytes of METADATA that are read for the name and the version, which come first."""
 """Bytes of a METADATA or RECORD; a RECORD of 100,000 files has some ten million."""
 _NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scripts", "test", "tests"})
 """Top-level folders that packages leave behind by mistake, or that hold no code to import."""
@@ -82,7 +84,7 @@ class InstalledDistributions:
         return self._confirmed[one.metadata_folder]
 
     def _confirm(self, one: Distribution) -> Distribution | None:
-        head = _metadata(one, "METADATA").partition("\n\n")[0]
+        head = _metadata_start(one).partition("\n\n")[0]
         name, version = _NAME_LINE.search(head), _VERSION_LINE.search(head)
         said = f"{self.environment.label}: {one.metadata_folder.name} is "
         if name and normalise(name[1]) != one.name:
@@ -257,6 +259,15 @@ def _names(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))  # noqa: PTH208  names are enough, and faster
     except OSError:
         return []
+
+
+def _metadata_start(one: Distribution) -> str:
+    """How the METADATA of a distribution begins; empty if it is not there or lies elsewhere."""
+    try:
+        start = read_start(one.metadata_folder / "METADATA", _START, within=one.environment.bounds)
+    except (OSError, ValueError):
+        return ""
+    return start.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _metadata(distribution: Distribution, name: str) -> str:

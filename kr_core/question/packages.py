@@ -10,7 +10,7 @@ from itertools import islice
 from math import log
 from typing import TYPE_CHECKING
 
-from kr_core.files import read_bytes, read_text
+from kr_core.files import read_bytes, read_start, read_text
 from kr_core.project.package_names import normalise
 from kr_core.project.project import is_python, is_standard
 from kr_core.question.analysis import spelled_in
@@ -31,6 +31,8 @@ __all__ = ["ReadingAllowance", "roots_described", "sources_of", "speaking", "sub
 _MOST = 5
 _READ = 8000
 """Characters of a package's metadata: its summary, and how its description begins."""
+_BYTES_PER_CHARACTER = 4
+"""At most, in UTF-8."""
 _LARGEST = 20_000_000
 _ENOUGH = 0.3
 """Share of the question's telling words that a description must hold."""
@@ -138,7 +140,14 @@ def _metadata(one: Distribution) -> str:
 
 def roots_described(one: Distribution) -> frozenset[str]:
     """The stems of the words that a distribution describes itself with."""
-    head, _, body = _metadata(one)[:_READ].partition("\n\n")
+    try:
+        start = read_start(
+            one.metadata_folder / "METADATA", _READ * _BYTES_PER_CHARACTER, within=one.environment.bounds
+        )
+    except OSError:
+        start = b""
+    text = "\n".join(start.decode("utf-8-sig", "replace")[:_READ].splitlines())
+    head, _, body = text.partition("\n\n")
     told = [
         line.partition(":")[2]
         for line in head.split("\n")
