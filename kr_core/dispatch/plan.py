@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.dispatch.roles import HUMAN, Assignment, assigned, outside_paths, suggested
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
     from kr_core.config import Config
     from kr_core.speckit.task_file import Task, TaskFile
 
+    _Group = tuple[str, str | None]
+
 __all__ = ["Plan", "PlannedTask", "configured_scopes", "read_plan", "read_task_text"]
 
 _LARGEST = 4 * 2**20
+_MOST_NEIGHBOURS = 200
+"""Tasks of a story or phase whose paths an agent gets to know; a story of spec-kit has some twenty."""
 _DESIGN = ("plan.md", "spec.md", "data-model.md", "research.md", "quickstart.md")
 
 
@@ -143,8 +148,11 @@ def read_plan(file: Path, config: Config) -> Plan:
     pairs = [(task, assigned(task, scopes, kind)) for task in read.tasks]
     criteria = acceptance_criteria(beside["spec.md"])
     documents = _documents(file, config.root)
+    beside_each = _neighbours(pairs)
     planned = tuple(
-        PlannedTask(task, found, _criteria(task, criteria, read), _related(task, found, pairs, documents))
+        PlannedTask(
+            task, found, _criteria(task, criteria, read), _related(task, found, beside_each, documents)
+        )
         for task, found in pairs
     )
     odd = [
@@ -224,18 +232,29 @@ def _criteria(task: Task, criteria: Mapping[str, Sequence[str]], file: TaskFile)
     return (*found, *task.notes)
 
 
+def _neighbours(pairs: Sequence[tuple[Task, Assignment]]) -> dict[_Group, list[tuple[Task, Assignment]]]:
+    """The first tasks of each story, and of each phase."""
+    groups: dict[_Group, list[tuple[Task, Assignment]]] = defaultdict(list)
+    for pair in pairs:
+        task = pair[0]
+        for group in (("story", task.story), ("phase", task.phase)):
+            if len(groups[group]) < _MOST_NEIGHBOURS:
+                groups[group].append(pair)
+    return groups
+
+
 def _related(
-    task: Task, found: Assignment, pairs: Sequence[tuple[Task, Assignment]], documents: tuple[str, ...]
+    task: Task,
+    found: Assignment,
+    neighbours: Mapping[_Group, Sequence[tuple[Task, Assignment]]],
+    documents: tuple[str, ...],
 ) -> tuple[str, ...]:
     """The paths that other roles work on for the same story: tests for who implements, code for who tests."""
     wanted = {"dede": ("marie",), "marie": ("dede",), "degaulle": ("marie", "dede", "gustave")}.get(
         found.role, ()
     )
-    same = [
-        other
-        for other, by in pairs
-        if by.role in wanted and (other.story == task.story if task.story else other.phase == task.phase)
-    ]
+    group = ("story", task.story) if task.story else ("phase", task.phase)
+    same = [other for other, by in neighbours[group] if by.role in wanted]
     if found.role == "degaulle":  # who reads what was changed
         same = [other for other in same if other.done] if any(other.done for other in same) else same
     paths = dict.fromkeys(path for other in same for path in other.paths if path not in task.paths)

@@ -8,6 +8,8 @@ import pytest
 from support.clones import kr, make_clone
 from support.regexes import seconds_for
 
+from kr_core.config.loader import load
+from kr_core.dispatch.plan import read_plan
 from kr_core.speckit.spec_parser import read
 
 pytestmark = pytest.mark.req("Z8")
@@ -67,3 +69,20 @@ def test_a_file_of_thousands_of_questions_asks_none(tmp_path, name):
     assert (done.code, f"{name}: has 501 questions" in done.err) == (2, True), done.message
     assert "at most 500" in done.err
     assert "E1" not in kr(tmp_path / "clone", "inbox", "list").out
+
+
+def test_a_plan_of_very_many_tasks_is_made_in_linear_time(tmp_path):
+    """Twenty thousand tasks of one story are not each held against all others; an agent gets to know the first ones' paths."""
+    folder = tmp_path / "specs/001-slow"
+    folder.mkdir(parents=True)
+    tasks = "\n".join(f"- [ ] T{number:05} [US1] Add tests in tests/t{number}.py" for number in range(20_000))
+    (folder / "tasks.md").write_text(f"# Tasks: Slow\n\n## Phase 1: Setup\n\n{tasks}\n")
+    (tmp_path / "kr.yaml").write_text("{}\n")
+    made = []
+    config = load(tmp_path)
+    assert (
+        seconds_for(lambda: made.append(read_plan(folder / "tasks.md", config)), limit=_SECONDS)
+        < _SECONDS / 3
+    )
+    assert len(made[0].tasks) == 20_000
+    assert max(len(one.related) for one in made[0].tasks) < 300
