@@ -100,9 +100,14 @@ class _Stemmers(threading.local):
 
 
 _stemmers = _Stemmers()
-_TURNING = frozenset({"un", "non", "de", "dis", "in", "im"})
+_TURNING = frozenset({"un", "non"})
 _TURNED = 4
-"""Letters of a stem that a prefix may turn round: `put` and `input` are two words."""
+"""Letters of a stem that a prefix may turn round: `it` and `unit` are two words."""
+_TURNED_BY = {
+    "de": frozenset({"serial", "compress", "activ", "regist", "alloc", "normal"}),
+    "dis": frozenset({"connect", "allow"}),
+}
+"""The stems that prefixes turn round which as a rule do not: `fault` and `default`, `play` and `display` are two words."""
 
 
 def tokens(text: str) -> int:
@@ -135,7 +140,8 @@ def root_of(word: str) -> str:
 def is_opposite(one: str, other: str) -> bool:
     """Whether one of two stems is the other with a prefix that turns it round: `structur` and `unstructur`."""
     short, long = sorted((one, other), key=len)
-    return len(short) >= _TURNED and long.endswith(short) and long.removesuffix(short) in _TURNING
+    prefix = long.removesuffix(short) if len(short) >= _TURNED and long.endswith(short) else ""
+    return prefix in _TURNING or short in _TURNED_BY.get(prefix, ())
 
 
 def is_weak(word: str) -> bool:

@@ -77,7 +77,12 @@ def _members(declared: Passage) -> Sequence[str]:
     if " extends " in (declared.signature or ""):
         return ()
     names = {name for name, _default in declared.parameters}
-    lines = [line.strip().rstrip(";,") for line in declared.text.split("\n")]
-    found = [line for line in lines if re.split(r"[?:(<]", line, maxsplit=1)[0] in names]
-    short = list(dict.fromkeys(line for line in found if len(line) <= _LONG_MEMBER))
-    return short if len(names) <= len(short) <= _MOST_MEMBERS else ()
+    found: dict[str, set[str]] = {}
+    for line in declared.text.split("\n"):
+        member = line.strip().rstrip(";,")
+        name = re.split(r"[?:(<]", member, maxsplit=1)[0]
+        if name in names:
+            found.setdefault(name, set()).add(member)
+    members = [member for lines in found.values() for member in lines]
+    is_whole = set(found) == names and len(members) == len(names) <= _MOST_MEMBERS
+    return members if is_whole and all(len(member) <= _LONG_MEMBER for member in members) else ()

@@ -97,9 +97,7 @@ def _members(known: Sequence[Passage]) -> DirectAnswer | None:
             one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)
         )
         names = (
-            list(dict.fromkeys(name for name, default_answer in one.parameters))[:_MOST_ITEMS]
-            if is_taken
-            else []
+            list(dict.fromkeys(name for name, _default in one.parameters))[:_MOST_ITEMS] if is_taken else []
         )
         if len(names) > 1 and one.symbol:
             text = f"The options of `{first.symbol}`: {', '.join(f'`{name}`' for name in names)}."

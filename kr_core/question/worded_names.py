@@ -48,8 +48,8 @@ def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers:
         return False
     said = {stem(word) for word in words(parsed.asking)} | _joined(parsed.asking)
     named = _parts(parameter)
-    taking = [parts for name in takers if (parts := _parts(name.rpartition(".")[2])) <= said]
-    if not taking or not named <= said:
+    taking = [parts for name in takers if (parts := _parts(name.rpartition(".")[2])) and parts <= said]
+    if not taking or not named or not named <= said:
         return False
     telling = telling_stems(parsed, library)
     left = telling.difference(named, *taking)

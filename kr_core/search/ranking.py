@@ -194,6 +194,8 @@ class _Search(NamedTuple):
             )
             for hit in self.passages.get(numbers)
         ]
+        asked = frozenset(stem(term.word) for term in terms if not term.weak and " " not in term.word)
+        ranked = [_turned_round(found, asked) for found in ranked]
         if self.focus.by_meaning:
             ranked = _near(ranked, terms, weights)
         pairs = _pairs(terms)
@@ -479,8 +481,6 @@ def _ranked(
     score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
     score *= 1 - weights.rarest * (1 - _rarest_likeness(terms, gains))
     score *= _place(passage, focus)
-    if _is_turned_round(passage, terms):
-        score *= _DENIED
     if not errors_asked and _FAULT.search(passage.symbol or ""):
         score *= weights.fault
     if passage.kind == "section":
@@ -492,11 +492,12 @@ def _ranked(
     return RankedPassage(passage, score, _coverage(terms, gains), covered)
 
 
-def _is_turned_round(passage: IndexedPassage, terms: Sequence[Term]) -> bool:
-    """Whether a passage's name says the opposite of a word that the question says, and not the word itself."""
+def _turned_round(found: RankedPassage, asked: frozenset[str]) -> RankedPassage:
+    """A passage, with less where its name says the opposite of a word that the question says, and not the word itself."""
+    passage = found.passage
     said = _parts(f"{(passage.symbol or '').rpartition('.')[2]} {passage.parameter or ''}")
-    asked = {stem(term.word) for term in terms if not term.weak and " " not in term.word}
-    return any(is_opposite(part, root) for part in said - asked for root in asked - said)
+    is_turned = any(is_opposite(part, root) for part in said - asked for root in asked - said)
+    return found._replace(score=found.score * _DENIED) if is_turned else found
 
 
 def _place(passage: IndexedPassage, focus: Focus) -> float:

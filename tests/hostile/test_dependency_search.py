@@ -70,7 +70,7 @@ def test_sources_of_nothing_but_lines_are_searched_in_seconds(tmp_path: Path, qu
 
 @pytest.mark.parametrize("line", ["NAME/%d.py,,\n", "%d.txt,,\n", "NAME/__init__.py,,\n"])
 @pytest.mark.parametrize("choose", [choose_framework, subjects_of])
-def test_a_list_of_a_million_files_is_read_in_part(tmp_path: Path, line: str, choose) -> None:
+def test_a_list_of_very_many_files_is_read_in_part(tmp_path: Path, line: str, choose) -> None:
     """Of the files that a package lists, KR looks at a bounded number: their names alone would fill the memory."""
     count = 400_000
     record = "".join(line % number for number in range(count)) if "%" in line else line * count

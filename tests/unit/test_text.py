@@ -14,6 +14,7 @@ from kr_core.text import (
     WEAK_WORDS,
     content_words,
     infinitive,
+    is_opposite,
     is_weak,
     root_of,
     roots,
@@ -167,3 +168,22 @@ def sqlite_stems(vocabulary):
 def test_words_of_a_simple_text_are_those_of_any_text(text):
     """A text of small letters and plain signs has the same words beside one that is looked at more closely."""
     assert words(f"{text} ABC") == [*words(text), "abc"]
+
+
+@pytest.mark.req("A1")
+def test_a_prefix_turns_few_words_round():
+    """Most words that end in another one are words of their own."""
+    for one, other in (("structur", "unstructur"), ("serial", "deserial"), ("connect", "disconnect")):
+        assert is_opposite(one, other)
+        assert is_opposite(other, one)
+    for pair in (
+        "port import",
+        "patch dispatch",
+        "play display",
+        "fault default",
+        "sign design",
+        "tail detail",
+        "form inform",
+        "it unit",
+    ):
+        assert not is_opposite(*map(stem, pair.split()))

@@ -86,7 +86,7 @@ def limit_of(
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
         told += _lacks(query, asked, shown[0], draft)
-    return min(limit for limit, _reason in told), [reason for limit_of, reason in told if reason]
+    return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
 
 def _of_source(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kr_core.toolkit import ParsedQuestion, PassageIndex, Term
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
 
-_OF_KIND = frozenset({"default", "valu", "option"})
+_ASKS_FOR = frozenset({"default", "valu", "option"})
 """Stems of the words that ask for a kind of answer, and name no parameter."""
 _MOST_SHOWN = 4
 """Parameters that are answered together."""
@@ -331,7 +331,7 @@ def _named_together(symbol: str, parameter: str, taken: Sequence[str], asking: s
     """The parameters that a question names beside one of them, in its order."""
     spelled = [name for name in taken if name == parameter or _is_spelled(name, asking)]
     said = {stem(word) for name in (*spelled, symbol) for word in words(name.replace("_", " "))}
-    asked = {stem(word) for word in content_words(asking)} - said - _OF_KIND
+    asked = {stem(word) for word in content_words(asking)} - said - _ASKS_FOR
     in_part = [] if len(spelled) > 1 else [name for name in taken if _is_named_in_part(name, asked)]
     return sorted([*spelled, *in_part[:1]], key=lambda name: _place_of(name, asking))
 

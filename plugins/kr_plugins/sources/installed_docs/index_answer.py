@@ -79,7 +79,7 @@ _SAYS_LITTLE = 100
 _MOST_CONDITIONS = 2
 _MOST_SAID = 2
 _MOST_BESIDE = 2
-_OF_KIND = {
+_ASKS_FOR_KIND = {
     "default": frozenset({"default", "valu"}),
     "meaning": frozenset({"mean", "purpos", "explain"}),
     "options": frozenset({"option", "valu"}),
@@ -281,7 +281,7 @@ def _telling_of(index: PassageIndex, parameter: IndexedPassage) -> IndexedPassag
 
 def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
     """What the question asks about, in its order."""
-    asked = frozenset().union(*(_OF_KIND.get(kind, frozenset()) for kind in parsed.kinds))
+    asked = frozenset().union(*(_ASKS_FOR_KIND.get(kind, frozenset()) for kind in parsed.kinds))
     said = frozenset(
         stem(word) for one in (*named.subjects, *named.context) for word in words(one.identifier.name)
     )

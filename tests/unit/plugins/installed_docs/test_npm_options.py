@@ -380,7 +380,15 @@ export interface GrownOptions extends WaitOptions {
   /** How tall it is. */
   height?: number;
 }
+export interface DeepOptions {
+  floor: string;
+  lid: {
+    floor: number;
+  };
+}
 export interface CrateOptions {
+  /** How deep a crate may get. */
+  deep?: DeepOptions;
   /** How tall a crate has become. */
   grown?: GrownOptions;
   /** How wide a crate may get. */
@@ -404,6 +412,9 @@ export interface CrateOptions {
     told = summary(tmp_path, "How do I set how wide a crate may get?")
     assert told.startswith("`CrateOptions.width`")
     assert "The type" not in told
+    told = summary(tmp_path, "How do I set how deep a crate may get?")
+    assert told.startswith("`CrateOptions.deep`")
+    assert "floor: number" not in told
 
 
 @pytest.mark.req("A2")
