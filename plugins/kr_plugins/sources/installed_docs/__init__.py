@@ -37,7 +37,7 @@ from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
-from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
+from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 
@@ -140,6 +140,7 @@ class InstalledDocs:
                 answered = merge(answered, of_dependencies(), query.framework)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
+        answered = _without_claims(answered, notes)
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
         if not answered.passages:
             return Finding(
@@ -159,6 +160,11 @@ class InstalledDocs:
             unresolved=answered.unresolved,
             notes=tuple(notes),
         )
+
+
+def _without_claims(answered: IndexAnswer, notes: Sequence[str]) -> IndexAnswer:
+    """The answer that claims no word to be nowhere, where the code that may have it was not read."""
+    return answered._replace(missing=()) if any(NO_DECLARATIONS in note for note in notes) else answered
 
 
 @kr_core.hookimpl

@@ -450,3 +450,17 @@ export declare const MODES: {
     assert "The type `Mode` is `keyof ModeMap`: `onShut`, `onOpen`, `all`." in told
     told = summary(tmp_path, "What values can the tone option of useCrate in crate take?")
     assert "`'loud' | 'low'`" in told or "'loud' | 'low'" in told
+
+
+@pytest.mark.req("A3", "R5")
+def test_of_a_package_without_types_nothing_is_said_to_be_nowhere(tmp_path):
+    """Its code, which is not read, may have what its texts do not say."""
+    manifest = {"name": "crate", "version": "2.0.0"}
+    readme = "# crate\n\nCrates for ships.\n\n## Lids\n\nA lid is put on a crate.\n"
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "README.md": readme})
+    _found, (note,) = passages(tmp_path)
+    assert (
+        note
+        == "crate: it has no type declarations, so its texts alone were read; `@types/crate` may have them"
+    )
+    assert ask(tmp_path, "What does the maxwobble of a lid do in crate?").missing == ()

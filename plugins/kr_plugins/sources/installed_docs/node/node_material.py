@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.node.package import NodePackage
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-FORMAT = 12
+NO_DECLARATIONS = "it has no type declarations, so its texts alone were read"
+"""What is noted of a package without types: what its texts do not say, its code may have."""
+FORMAT = 13
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
@@ -125,7 +127,11 @@ class NodeMaterial:
             made = budget.portion(lambda: collapse(made))
         found = [*made, *_manifest(self.package)]
         progress(done, done)
-        return found, [*documents.notes, *exports.notes]
+        name = self.package.name
+        types = f"@types/{name.removeprefix('@').replace('/', '__')}"
+        is_untyped = not exports.notes and not any(one.symbol for one in made)
+        untyped = [f"{name}: {NO_DECLARATIONS}; `{types}` may have them"] if is_untyped else []
+        return found, [*untyped, *documents.notes, *exports.notes]
 
     def texts(self, check: Callable[[], None]) -> Documents:
         """The README, the other texts beside it, and what lies in `docs`, `dist/docs` and the folders of skills."""
