@@ -306,10 +306,8 @@ class TaskAttempts:
             return ()
         if (await shielded(lambda: judge(space, scope, (*decided.granted, *wanted)))).refused:
             return ()
-        shown = [one for one in verdict.all if one.path in wanted]
-        patch = await shielded(lambda: patch_of(self._git, space, shown))
-        text = printable(patch.decode("utf-8", "replace"))
-        requests, notes = await self._session.grants.request(planned, self._plan.feature, wanted, text)
+        patches = await shielded(lambda: {path: self._patch(space, verdict, path) for path in wanted})
+        requests, notes = await self._session.grants.request(planned, self._plan.feature, patches)
         for one in requests:
             log.say("task.grant_requested", path=one.path, escalation_id=one.escalation)
             self._tell(
@@ -318,6 +316,11 @@ class TaskAttempts:
         for note in notes:
             self._tell(note)
         return tuple(requests)
+
+    def _patch(self, space: Workspace, verdict: Verdict, path: str) -> str:
+        """What a task would change in one path: a case shows no more than its own, so that none hides another."""
+        patch = patch_of(self._git, space, [one for one in verdict.all if one.path == path])
+        return printable(patch.decode("utf-8", "replace"))
 
 
 def _status(planned: PlannedTask, ended: EndedAgent, verdict: Verdict) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from kr_core.model.routing import HUMAN, Route
 from kr_core.model.tasks import GRANT_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from kr_core.dispatch.plan import PlannedTask
     from kr_core.dispatch.record import TaskRecord
@@ -95,15 +95,14 @@ class Grants:
         return request.model_copy(update={"answer": answer})
 
     async def request(
-        self, planned: PlannedTask, feature: str, paths: Iterable[str], patch: str
+        self, planned: PlannedTask, feature: str, patches: Mapping[str, str]
     ) -> tuple[list[GrantRequest], list[str]]:
         """Ask a person for paths.
 
         Args:
             planned: the task.
             feature: its feature.
-            paths: those that its role may not write.
-            patch: what it would change.
+            patches: what it would change, by each path that its role may not write.
 
         Returns:
             The cases that were opened, and notes.
@@ -113,7 +112,7 @@ class Grants:
         """
         requests: list[GrantRequest] = []
         notes: list[str] = []
-        for path in paths:
+        for path, patch in patches.items():
             question = _question(planned, feature, path, patch)
             known = await shielded(partial(self._updater.cases.latest_of, question.feature_id, question.id))
             if known is not None and known.waits:
@@ -145,6 +144,6 @@ def _question(planned: PlannedTask, feature: str, path: str, patch: str) -> Ques
         feature_id=feature,
         topic=GRANT_TOPIC,
         text=f"May task {task.id} change `{path}`? It is outside of what {role} may write.",
-        context=f"{task.id}: {task.title}\n\nA yes is for this task and this path alone. What the task would change:\n\n{shown}",
+        context=f"{task.id}: {task.title}\n\nA yes is for this task and this path alone. What the task would change there:\n\n{shown}",
         choices=_CHOICES,
     )

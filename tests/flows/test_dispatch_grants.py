@@ -74,6 +74,17 @@ def test_a_no_opens_nothing_and_is_not_asked_again(project, call):
     assert "pyproject.toml" not in project.files()
 
 
+def test_each_case_shows_what_would_change_in_its_own_path(project, call):
+    """However much changes in another one."""
+    (project.scripts / "T001").write_text(
+        "echo a > src/a.py; yes filler | head -c 9000 > large.txt; echo 'scripts = evil' > setup.cfg\n"
+    )
+    call("dispatch", "run", TASKS)
+    shown = [call("inbox", "show", case).out for case in ("E1", "E2")]
+    assert [("+filler" in one, "+scripts = evil" in one) for one in shown] == [(True, False), (False, True)]
+    assert "`setup.cfg`" in shown[1]
+
+
 @pytest.mark.parametrize("answer", ["yes, if you must", "sure", "yes\n\nand everything else"])
 def test_only_a_plain_yes_grants(project, call, answer):
     """Anything else that a person writes opens nothing."""
