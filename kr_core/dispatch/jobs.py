@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import os
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kr_core.aio import consume_exception, shielded
+from kr_core.aio import consume_exception, shielded, wait_or_abandon
 from kr_core.dispatch.plan import Plan, PlannedTask, configured_scopes, read_plan
 from kr_core.dispatch.roles import HUMAN, Assignment
 from kr_core.dispatch.runner import Dispatcher
@@ -25,7 +25,10 @@ from kr_core.speckit.task_file import Task
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from kr_core.dispatch.record import TaskRecord
+    from kr_core.model.routing import AgentProfile
     from kr_core.model.tasks import ExecutionTask
     from kr_core.research import Pipeline
 
@@ -42,8 +45,8 @@ class _Job:
     handle: AgentHandle
     task: tuple[str, str, str]
     """Its feature, file and id as the program gave them."""
+    work: asyncio.Task[TaskRecord]
     queued: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
-    work: asyncio.Task[TaskRecord] | None = None
 
 
 class TaskJobs:
@@ -70,28 +73,28 @@ class TaskJobs:
         name = _role(role)
         self._require_free(task)
         plan = await shielded(lambda: self._plan(task, name))
-        session = await self._enter()
+        begun: asyncio.Future[AgentProfile] = asyncio.get_running_loop().create_future()
+        work = asyncio.ensure_future(self._done(plan, begun))
+        work.add_done_callback(consume_exception)
+        either: set[asyncio.Future[Any]] = {begun, work}
         try:
-            dispatcher = Dispatcher(session, plan, [task.id])
-            worker = session.worker(name)
-        except BaseException:
-            await self._leave()
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:  # nobody will have its handle
+            work.cancel()
+            await wait_or_abandon(work)
             raise
-        route = Route(target=name, agent=worker.profile.name, reason=f"dispatched to {name}", threshold=0)
+        if not begun.done():
+            work.result()  # raises why
+        agent = begun.result().name
         handle = AgentHandle(
             exchange_id=new_id(),
             question_id=task.id,
-            agent=worker.profile.name,
-            route=route,
+            agent=agent,
+            route=Route(target=name, agent=agent, reason=f"dispatched to {name}", threshold=0),
             feature_id=plan.feature,
         )
-        await dispatcher.queue(plan.tasks)
-        job = self._jobs[handle.exchange_id] = _Job(handle, (task.feature_id, task.file, task.id))
-        job.work = asyncio.ensure_future(self._done(dispatcher, plan))
-        job.work.add_done_callback(consume_exception)
-        for old in [one for one, job in self._jobs.items() if job.work is not None and job.work.done()][
-            :-_MAX_KEPT
-        ]:
+        self._jobs[handle.exchange_id] = _Job(handle, (task.feature_id, task.file, task.id), work)
+        for old in [one for one, job in self._jobs.items() if job.work.done()][:-_MAX_KEPT]:
             del self._jobs[old]
         return handle
 
@@ -102,18 +105,25 @@ class TaskJobs:
             ConfigError: it is.
         """
         for job in self._jobs.values():
-            if job.task == (task.feature_id, task.file, task.id) and (
-                job.work is None or not job.work.done()
-            ):
+            if job.task == (task.feature_id, task.file, task.id) and not job.work.done():
                 raise ConfigError(
                     f"`{task.id}` is under way already", where="dispatch_task(task)", hint="wait for its end"
                 )
 
-    async def _done(self, dispatcher: Dispatcher, plan: Plan) -> TaskRecord:
-        try:
+    async def _done(self, plan: Plan, begun: asyncio.Future[AgentProfile]) -> TaskRecord:
+        """Do the one task of a plan.
+
+        Args:
+            plan: with the task.
+            begun: gets who does it, once the task is on record.
+        """
+        (planned,) = plan.tasks
+        async with self._shared() as session:
+            dispatcher = Dispatcher(session, plan, [planned.task.id])
+            profile = session.worker(planned.assignment.role).profile
+            await dispatcher.queue(plan.tasks)
+            begun.set_result(profile)
             return (await dispatcher.run(plan.tasks))[0]
-        finally:
-            await self._leave()
 
     def status(self, handle: AgentHandle) -> AgentStatus | None:
         """How far a task is; None where no task was dispatched by this handle."""
@@ -121,7 +131,7 @@ class TaskJobs:
         if job is None:
             return None
         found = AgentStatus(state="running", agent=handle.agent, started=job.queued)
-        if job.work is None or not job.work.done():
+        if not job.work.done():
             return found
         if job.work.cancelled():
             return found.model_copy(update={"state": "failed", "error": "cancelled"})
@@ -131,7 +141,7 @@ class TaskJobs:
 
     async def end(self) -> None:
         """Cancel what is under way, and wait for its end."""
-        tasks = [job.work for job in self._jobs.values() if job.work is not None and not job.work.done()]
+        tasks = [job.work for job in self._jobs.values() if not job.work.done()]
         for one in tasks:
             one.cancel()
         if tasks:
@@ -139,17 +149,18 @@ class TaskJobs:
 
     # -- the session that tasks share ----------------------------------------------------------------------
 
-    async def _enter(self) -> DispatchSession:
-        async with self._opening:
-            if self._session is None:
-                session = DispatchSession(self._pipeline)
-                await self._stack.enter_async_context(session.opened())
-                self._session = session
-            self._under_way += 1
-            return self._session
-
-    async def _leave(self) -> None:
-        async with self._opening:
+    @asynccontextmanager
+    async def _shared(self) -> AsyncIterator[DispatchSession]:
+        """The session; the last one that leaves closes it, also where it is cancelled or has failed."""
+        self._under_way += 1
+        try:
+            async with self._opening:
+                if self._session is None:
+                    session = DispatchSession(self._pipeline)
+                    await self._stack.enter_async_context(session.opened())
+                    self._session = session
+            yield self._session
+        finally:  # without a turn of the loop before the count: a cancellation would come there
             self._under_way -= 1
             if not self._under_way:
                 self._session = None
