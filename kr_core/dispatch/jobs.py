@@ -43,8 +43,6 @@ class _Job:
     """A task that was dispatched."""
 
     handle: AgentHandle
-    task: tuple[str, str, str]
-    """Its feature, file and id as the program gave them."""
     work: asyncio.Task[TaskRecord]
     queued: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
@@ -59,6 +57,8 @@ class TaskJobs:
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
         self._jobs: dict[str, _Job] = {}
+        self._running: dict[tuple[str, str], asyncio.Task[TaskRecord]] = {}
+        """Those that are under way, by feature and id."""
         self._opening = asyncio.Lock()
         self._session: DispatchSession | None = None
         self._stack = AsyncExitStack()
@@ -71,11 +71,9 @@ class TaskJobs:
             ConfigError: the role, the agent or the repository is wrong, or another process runs tasks here.
         """
         name = _role(role)
-        self._require_free(task)
         plan = await shielded(lambda: self._plan(task, name))
         begun: asyncio.Future[AgentProfile] = asyncio.get_running_loop().create_future()
-        work = asyncio.ensure_future(self._done(plan, begun))
-        work.add_done_callback(consume_exception)
+        work = self._reserved(plan, begun)
         either: set[asyncio.Future[Any]] = {begun, work}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -93,22 +91,26 @@ class TaskJobs:
             route=Route(target=name, agent=agent, reason=f"dispatched to {name}", threshold=0),
             feature_id=plan.feature,
         )
-        self._jobs[handle.exchange_id] = _Job(handle, (task.feature_id, task.file, task.id), work)
+        self._jobs[handle.exchange_id] = _Job(handle, work)
         for old in [one for one, job in self._jobs.items() if job.work.done()][:-_MAX_KEPT]:
             del self._jobs[old]
         return handle
 
-    def _require_free(self, task: ExecutionTask) -> None:
-        """Check that a task is not under way.
+    def _reserved(self, plan: Plan, begun: asyncio.Future[AgentProfile]) -> asyncio.Task[TaskRecord]:
+        """Start the one task of a plan, unless it is under way; by its key on record, whatever a client calls its file.
 
         Raises:
             ConfigError: it is.
         """
-        for job in self._jobs.values():
-            if job.task == (task.feature_id, task.file, task.id) and not job.work.done():
-                raise ConfigError(
-                    f"`{task.id}` is under way already", where="dispatch_task(task)", hint="wait for its end"
-                )
+        key = (plan.feature, plan.tasks[0].task.id)
+        if key in self._running:
+            raise ConfigError(
+                f"`{key[1]}` is under way already", where="dispatch_task(task)", hint="wait for its end"
+            )
+        work = self._running[key] = asyncio.ensure_future(self._done(plan, begun))
+        work.add_done_callback(lambda _work: self._running.pop(key))
+        work.add_done_callback(consume_exception)
+        return work
 
     async def _done(self, plan: Plan, begun: asyncio.Future[AgentProfile]) -> TaskRecord:
         """Do the one task of a plan.
@@ -141,7 +143,7 @@ class TaskJobs:
 
     async def end(self) -> None:
         """Cancel what is under way, and wait for its end."""
-        tasks = [job.work for job in self._jobs.values() if not job.work.done()]
+        tasks = [*self._running.values()]
         for one in tasks:
             one.cancel()
         if tasks:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.tasks import TaskProject
 
-from kr_core import ExecutionTask, aio
+from kr_core import ConfigError, ExecutionTask, aio
 from kr_core.dispatch.jobs import TaskJobs
 from kr_core.files import is_locked
 from kr_core.protocols import Document
@@ -90,3 +90,21 @@ def test_the_end_of_jobs_ends_those_that_have_not_begun(in_jobs, is_held):
 
     assert in_jobs(work).state == "failed"
     assert not is_held()
+
+
+def test_a_task_runs_once_however_often_and_by_whatever_name_it_is_sent(in_jobs):
+    """Also where the calls come at once; once it has ended it may be sent again."""
+    own = TASK.model_copy(update={"title": "sent without a file"})
+    names = ("specs/001-x/tasks.md", "./specs/001-x/tasks.md", "specs/../specs/001-x/tasks.md")
+    same = [TASK.model_copy(update={"file": name, "feature_id": f"f{n}"}) for n, name in enumerate(names)]
+
+    async def work(jobs):
+        came = await asyncio.gather(*(jobs.send(one, "dede") for one in (*same, own)), return_exceptions=True)
+        said = [str(one) for one in came if isinstance(one, ConfigError)]
+        (handle,) = [one for one in came if not isinstance(one, ConfigError)]
+        assert [one for one in said if "`T001` is under way already" in one] == said
+        assert len(said) == 3
+        first = await state_of(jobs, handle)
+        return first, await state_of(jobs, await jobs.send(own, "dede"))
+
+    assert in_jobs(work) == ("succeeded", "failed")  # then it changes nothing
