@@ -69,6 +69,8 @@ class TaskAttempts:
         self._folder = session.folder
         self._git = session.git
         self._tell = session.tell
+        self._landings: dict[str, _Outcome] = {}
+        """What has landed and is not on record yet, by attempt."""
 
     async def run(
         self, planned: PlannedTask, worker: Worker, decided: Decisions, *, last: bool
@@ -98,17 +100,20 @@ class TaskAttempts:
         await shielded(lambda: keep(self._pipeline.journal, record, [dispatched]))
         self._tell(f"{task.id} {found.role}: {task.title}")
         work = self._folder / "work" / log.attempt
-        again = False
+        came, again = _Outcome("failed", ENDED_WITH_KR), False
         try:
-            came, again = await self._worked(planned, worker, decided, log, work, last=last)
-        except asyncio.CancelledError:
-            await self._finish(record, _Outcome("failed", ENDED_WITH_KR), decided, log, loop.time() - began)
-            raise
-        except (GitRefusedError, OSError, KRError) as error:
-            came = _Outcome("failed", printable(str(error)))
-        finally:
-            await shielded(lambda: remove_folder(work))
-        return await self._finish(record, came, decided, log, loop.time() - began), again
+            try:
+                came, again = await self._worked(planned, worker, decided, log, work, last=last)
+            except (GitRefusedError, OSError, KRError) as error:
+                came = _Outcome("failed", printable(str(error)))
+            finally:
+                await shielded(lambda: remove_folder(work))
+        finally:  # what has landed is on record, whenever KR is ended
+            came = self._landings.pop(log.attempt, came)
+            done = await self._finish(record, came, decided, log, loop.time() - began)
+        if came.status == "succeeded" and found.role == REVIEWER and came.output.strip():
+            await self._review(planned, log, came.output)
+        return done, again
 
     async def _finish(
         self, record: TaskRecord, came: _Outcome, decided: Decisions, log: TaskLog, seconds: float
@@ -170,16 +175,13 @@ class TaskAttempts:
         if reason == _NOTHING and whole.changed:
             reason = f"{_NOTHING} except files that git ignores: {', '.join(whole.changed[:3])}"
         if status == "succeeded":
+            came = _Outcome(status, "", verdict, output=ended.output)
             try:
-                commit = await self._landed(planned, log, space, verdict)
+                return await self._landed(planned, log, space, verdict, came), False
             except GitRefusedError as error:
                 if not last and "meanwhile" in str(error):
                     return _Outcome("failed", f"{error}; KR runs it again", output=ended.output), True
                 status, reason = "failed", printable(str(error))
-            else:
-                if planned.assignment.role == REVIEWER and ended.output.strip():
-                    await self._review(planned, log, ended.output)
-                return _Outcome(status, "", verdict, commit, output=ended.output), False
         patch = await self._kept_aside(log, space, verdict, planned)
         requests: tuple[GrantRequest, ...] = ()
         if status == "blocked_by_scope" and not found:
@@ -238,7 +240,9 @@ class TaskAttempts:
 
     # -- its end -------------------------------------------------------------------------------------------
 
-    async def _landed(self, planned: PlannedTask, log: TaskLog, space: Workspace, verdict: Verdict) -> str:
+    async def _landed(
+        self, planned: PlannedTask, log: TaskLog, space: Workspace, verdict: Verdict, came: _Outcome
+    ) -> _Outcome:
         task, rewrite = planned.task, None
         file = None if self._plan.file is None else Path(os.path.realpath(self._plan.file))
         if file is not None:
@@ -253,7 +257,7 @@ class TaskAttempts:
         ]
         message = printable("\n".join([subject, "", *told])) + "\n"
 
-        def work() -> tuple[str, bool]:
+        def work() -> tuple[_Outcome, bool]:
             entries = objects_of(self._git, space, verdict.allowed)
             landing = land(
                 self._git,
@@ -264,15 +268,16 @@ class TaskAttempts:
                 self._folder / "landing.json",
                 rewrite,
             )
-            return landing.commit, file is not None and landing.rewritten and _is_ticked(file, task)
+            landed = self._landings[log.attempt] = came._replace(commit=landing.commit)
+            return landed, file is not None and landing.rewritten and _is_ticked(file, task)
 
         async with self._session.landing:
-            commit, ticked = await shielded(work)
+            landed, ticked = await shielded(work)
             await self._session.landed()
         if file is not None and not ticked:
             self._tell(f"{task.id} has landed, and its box cannot be found in {file.name} any more")
-        log.say("task.landed", commit=commit, ticked=ticked)
-        return commit
+        log.say("task.landed", commit=landed.commit, ticked=ticked)
+        return landed
 
     async def _kept_aside(
         self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask
@@ -290,7 +295,9 @@ class TaskAttempts:
         """Post what a reviewer printed."""
         review = review_of(planned, self._plan.feature, self._session.branch, log.attempt, output)
         places, notes = await post_review(self._pipeline, review, lambda kind, data: log.say(kind, **data))
-        log.say("task.reviewed", places=places)
+        reviewed = log.event("task.reviewed", places=places)
+        await shielded(lambda: self._pipeline.journal.append((reviewed,)).result())
+        await self._session.deliver()
         for line in (*(f"{planned.task.id}: its review is at {place}" for place in places), *notes):
             self._tell(line)
 

@@ -1,10 +1,19 @@
 """Reviews of degaulle's as comments on the pull request, on a GitHub on loopback; without one they are in the log."""
 
+import asyncio
 import json
+import time
 
 import pytest
 from support.github_server import BROKEN, REPOSITORY, TOKEN, github_server
 from support.tasks import TaskProject
+
+from kr_core import aio
+from kr_core.dispatch.plan import read_plan
+from kr_core.dispatch.record import task_record
+from kr_core.dispatch.runner import Dispatcher
+from kr_core.dispatch.session import DispatchSession
+from kr_core.research import Pipeline
 
 pytestmark = pytest.mark.req("X2", "H8")
 
@@ -75,3 +84,26 @@ def test_without_a_pull_request_the_log_has_the_review(project, kr_here, github,
     (event,) = reviewed(project, kr_here)
     assert event["places"] == []
     assert "no docstring" in kr_here("dispatch", "show", "T001", cwd=project.top).out
+
+
+def test_a_run_that_is_ended_while_a_review_is_posted_has_its_commit_on_record(project, github):
+    """A service that is slow takes nothing back."""
+    asked = []
+    open_pull(github)
+    github.fault_of = lambda request: asked.append(request) or time.sleep(1)
+    with Pipeline.open(folder=project.top) as pipeline:
+        plan = read_plan(project.tasks, pipeline.config)
+
+        async def work():
+            session = DispatchSession(pipeline)
+            async with session.opened():
+                running = asyncio.ensure_future(Dispatcher(session, plan).run(plan.tasks))
+                while not asked:  # noqa: ASYNC110  another thread hears it
+                    await asyncio.sleep(0.01)
+                running.cancel()
+                await asyncio.wait({running})
+                assert running.cancelled()
+
+        aio.run(work())
+        record = task_record(pipeline.journal, "001-x", "T001")
+    assert (record.status, record.commit) == ("succeeded", project.head)

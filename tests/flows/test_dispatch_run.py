@@ -1,5 +1,6 @@
 """`kr dispatch run`: tasks done by three roles at once, and the one that reaches outside refused."""
 
+import asyncio
 import json
 import os
 import signal
@@ -695,6 +696,28 @@ def test_a_signal_ends_the_agents_with_kr(make, environ, number, tmp_path):
     assert project.status == []
     (project.scripts / "T001").write_text("echo a > src/a.py")
     assert run(project)["T001"].status == "succeeded"
+
+
+def test_a_run_that_is_cancelled_while_work_lands_has_its_commit_on_record(make):
+    """What is on the branch has not failed."""
+    project = make(("- [ ] T001 Implement src/a.py", "echo a > src/a.py"))
+    begun = project.top / ".kr/dispatch/landing.json"
+    with Pipeline.open(folder=project.top) as pipeline:
+        plan = read_plan(project.tasks, pipeline.config)
+
+        async def work():
+            session = DispatchSession(pipeline)
+            async with session.opened():
+                running = asyncio.ensure_future(Dispatcher(session, plan).run(plan.tasks))
+                while not begun.exists() and not running.done():  # noqa: ASYNC110  a thread makes it
+                    await asyncio.sleep(0)
+                running.cancel()
+                await asyncio.wait({running})
+
+        aio.run(work())
+        (record,) = records(pipeline.journal)
+    assert (record.status, record.commit) == ("succeeded", project.head)
+    assert project.ticked == ["T001"]
 
 
 def test_a_kill_of_kr_ends_the_agents_and_a_later_run_goes_on(make, environ):
