@@ -123,7 +123,10 @@ def _filled(folder: Path) -> tuple[int, int]:
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                status = entry.stat(follow_symlinks=False)
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:  # it is gone; the others of its folder count all the same
+                    continue
                 total += status.st_blocks * 512
                 files += 1
                 if stat.S_ISDIR(status.st_mode):
