@@ -159,16 +159,17 @@ class TaskAttempts:
         space = await shielded(lambda: open_workspace(self._git, work / "tree", base, self._session.branch))
         ended = await self._ran(planned, worker, decided, log, space, work)
         found = self._session.running.pop(log.attempt, [])
+        whole = Verdict((), (), ())
         try:
             whole = await shielded(
                 lambda: judge(space, self._plan.scopes[planned.assignment.role], decided.granted)
             )
             verdict = await shielded(lambda: without_ignored(self._git, whole))
         except (GitRefusedError, OSError) as error:
-            await self._kept_aside(log, space, Verdict((), (), ()), planned)
-            return _Outcome(
-                "failed", f"its worktree cannot be read: {printable(str(error))}", output=ended.output
-            ), False
+            patch = await self._kept_aside(log, space, whole, planned)
+            what = "git cannot say what it ignores" if whole.all else "its worktree cannot be read"
+            reason = f"{what}: {printable(str(error))}"
+            return _Outcome("failed", reason, patch=patch, output=ended.output), False
         verdict = verdict._replace(refused=(*verdict.refused, *found))
         log.say("task.judged", changed=list(verdict.changed), refused=verdict.told)
         status, reason = _status(planned, ended, verdict)

@@ -666,6 +666,19 @@ def test_changes_that_are_not_committed_are_never_overwritten(make):
     assert len(project.patches()) == 1
 
 
+def test_work_that_git_cannot_judge_is_kept_aside(make):
+    """A person may have made its ignore rules unreadable meanwhile."""
+    project = make(("- [ ] T001 Implement src/a.py", "echo a > src/a.py"))
+    os.mkfifo(project.top / "src/.gitignore")
+    record = run(project)["T001"]
+    assert record.status == "failed"
+    assert "git cannot say what it ignores: " in record.reason
+    assert ".gitignore" in record.reason
+    (patch,) = project.patches()
+    assert (project.top / record.patch).samefile(patch)
+    assert "+++ b/src/a.py" in patch.read_text()
+
+
 def test_a_sparse_checkout_and_a_submodule_take_work(make):
     """What is not checked out stays so."""
     project = make(("- [ ] T001 Implement src/app.py", "echo 2 > src/app.py; echo n > src/new.py"))
