@@ -38,6 +38,8 @@ __all__ = ["TaskAttempts"]
 
 _NOTHING = "it changed nothing"
 _SUBJECT = 72
+_MOST_FILES = 5_000
+"""Files that one task may land; an agent that changes more has lost its way."""
 
 
 class _Outcome(NamedTuple):
@@ -341,6 +343,8 @@ def _status(planned: PlannedTask, ended: EndedAgent, verdict: Verdict) -> tuple[
         return "blocked_by_scope", f"{first.path}: {first.reason}{more}"
     if ended.reason:
         return "failed", ended.reason
+    if len(verdict.allowed) > _MOST_FILES:
+        return "failed", f"it changed {len(verdict.allowed):,} files; one task lands {_MOST_FILES:,} at most"
     if not verdict.allowed and planned.assignment.role != REVIEWER:
         return "failed", _NOTHING
     return "succeeded", ""

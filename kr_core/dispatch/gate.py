@@ -34,7 +34,7 @@ CACHES = frozenset(
 )
 """Folders that tools fill beside the work. They never land, and are not held against anyone."""
 _TOLD = 500
-"""Refused paths that are on record."""
+"""Changed paths, and refused ones, that are on record."""
 _NO_FILE = b"0"
 _ODD_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _KINDS = {
@@ -70,8 +70,10 @@ class Verdict(NamedTuple):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The paths that would land."""
-        return tuple(_shown(change.path) for change in self.allowed)
+        """The paths that would land, as the record has them."""
+        more = len(self.allowed) - _TOLD
+        last = [f"... and {more:,} more"] if more > 0 else []
+        return (*(_shown(change.path) for change in self.allowed[:_TOLD]), *last)
 
 
 def judge(workspace: Workspace, scope: Scope, granted: Iterable[str] = ()) -> Verdict:

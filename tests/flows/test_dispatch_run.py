@@ -666,6 +666,23 @@ def test_changes_that_are_not_committed_are_never_overwritten(make):
     assert len(project.patches()) == 1
 
 
+def test_many_files_are_told_in_few_lines_and_too_many_do_not_land(make):
+    """The record and the log stay small; what does not land is kept aside."""
+    files = "mkdir src/many; cd src/many; seq {} | split -l 1 -a 3 -"
+    project = make(
+        ("- [ ] T001 [P] Implement src/a.py", files.format(600)),
+        ("- [ ] T002 [P] Implement src/b.py", files.replace("many", "more").format(5001)),
+    )
+    found = run(project)
+    assert (found["T001"].status, len(found["T001"].changed)) == ("succeeded", 501)
+    assert found["T001"].changed[-1] == "... and 100 more"
+    assert found["T002"].status == "failed"
+    assert found["T002"].reason == "it changed 5,001 files; one task lands 5,000 at most"
+    assert sorted(len(one["changed"]) for one in events(project, "task.judged")) == [501, 501]
+    assert sum(name.startswith("src/many/") for name in project.files()) == 600
+    assert project.patches()[0].read_text().count("+++ b/src/more/") == 5001
+
+
 def test_work_that_git_cannot_judge_is_kept_aside(make):
     """A person may have made its ignore rules unreadable meanwhile."""
     project = make(("- [ ] T001 Implement src/a.py", "echo a > src/a.py"))
