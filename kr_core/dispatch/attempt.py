@@ -124,6 +124,7 @@ class TaskAttempts:
         refused = [] if verdict is None else verdict.told
         # What lands may be less than what was changed: then nothing has landed, and nothing counts as changed.
         changed = verdict.changed if verdict is not None and came.status == "succeeded" else ()
+        requests = {one.path: one for one in (*decided.requests, *came.requests)}
         done = record.model_copy(
             update={
                 "status": came.status,
@@ -133,7 +134,7 @@ class TaskAttempts:
                 "refused": tuple(RefusedPath(**one) for one in refused),
                 "commit": came.commit,
                 "patch": came.patch,
-                "requests": (*decided.requests, *came.requests),
+                "requests": tuple(requests.values()),
                 "output": came.output[-4000:],
             }
         )

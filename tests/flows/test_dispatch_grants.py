@@ -5,6 +5,9 @@ import json
 import pytest
 from support.tasks import TaskProject
 
+from kr_core.dispatch.record import records
+from kr_core.research import Pipeline
+
 pytestmark = pytest.mark.req("X2", "X3")
 
 TASKS = "specs/001-x/tasks.md"
@@ -62,6 +65,15 @@ def test_a_path_outside_is_put_to_a_person_and_a_yes_lets_the_next_run_land(proj
     ]
     (asked,) = [one["data"] for one in log if one["kind"] == "task.grant_requested"]
     assert (asked["path"], asked["escalation_id"]) == ("pyproject.toml", "E1")
+
+
+def test_a_path_is_asked_for_once_however_often_its_task_runs(project, call):
+    """Its record names the case once."""
+    for _ in range(3):
+        call("dispatch", "run", TASKS, "--task", "T001")
+    with Pipeline.open(folder=project.top) as pipeline:
+        (record,) = records(pipeline.journal)
+    assert [(one.path, one.escalation) for one in record.requests] == [("pyproject.toml", "E1")]
 
 
 def test_a_no_opens_nothing_and_is_not_asked_again(project, call):
