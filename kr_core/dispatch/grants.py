@@ -70,17 +70,19 @@ class Grants:
         self._updater = CaseUpdater(pipeline)
         self._manager = EscalationManager(self._updater, EscalationWorker(self._updater))
 
-    def decisions(self, record: TaskRecord | None, title: str) -> Decisions:
+    def decisions(self, record: TaskRecord | None, title: str, role: str) -> Decisions:
         """What was decided of the paths that the last attempt at a task asked for.
 
         Args:
             record: of that attempt; None if there was none.
             title: the task's title now: what is another task by now has no grants.
+            role: who does it now: a yes to one opens nothing for another.
 
         Raises:
             StorageError: the journal cannot be read.
         """
-        known = () if record is None or record.title != title else record.requests
+        same = record is not None and (record.title, record.role) == (title, role)
+        known = record.requests if record is not None and same else ()
         return Decisions(tuple(now for one in known if (now := self._now(one)) is not None))
 
     def _now(self, request: GrantRequest) -> GrantRequest | None:
@@ -135,9 +137,9 @@ class Grants:
 
 
 def _question(planned: PlannedTask, feature: str, path: str, patch: str) -> Question:
-    """The same task and path are the same question."""
+    """The same task, role and path are the same question."""
     task, role = planned.task, planned.assignment.role
-    digest = hashlib.sha256(f"{task.title}\0{path}".encode("utf-8", "replace")).hexdigest()[:12]
+    digest = hashlib.sha256(f"{task.title}\0{role}\0{path}".encode("utf-8", "replace")).hexdigest()[:12]
     shown = patch if len(patch) <= _PATCH else f"{patch[:_PATCH]}\n... ({len(patch)} characters)"
     return Question(
         id=f"{task.id}-grant-{digest}",

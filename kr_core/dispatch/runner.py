@@ -117,7 +117,7 @@ class Dispatcher:
         """The record of a task, and what people have said of the paths that it asked for."""
         task = planned.task
         before = task_record(self._pipeline.journal, self._plan.feature, task.id)
-        return before, self._session.grants.decisions(before, task.title)
+        return before, self._session.grants.decisions(before, task.title, planned.assignment.role)
 
     def _is_named(self, planned: PlannedTask) -> bool:
         return planned.task.id.casefold() in self._named

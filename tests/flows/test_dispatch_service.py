@@ -68,6 +68,21 @@ def test_a_task_that_reaches_outside_is_blocked(project, service):
     assert status.refused == ("src/a.py: outside of what marie may write (tests/)",)
 
 
+@pytest.mark.req("X3")
+def test_a_yes_to_one_role_opens_nothing_for_another(service, project, kr_here):
+    """The same task asks again, in a case of its own, where another specialist does it."""
+    (project.scripts / "T004").write_text("echo x > tests/t.py; echo x > README.md\n")
+    first = finished(service, service.dispatch_task(task("T004"), "marie"))
+    assert first.refused == ("README.md: outside of what marie may write (tests/)",)
+    (project.scripts / "T004").write_text("echo x > src/t.py; echo x > README.md\n")
+    second = finished(service, service.dispatch_task(task("T004"), "dede"))
+    assert second.refused == ("README.md: outside of what dede may write (src/)",)
+    assert kr_here("inbox", "choose", "E1", "yes", cwd=project.top).code == 0
+    assert finished(service, service.dispatch_task(task("T004"), "dede")).state == "blocked_by_scope"
+    assert kr_here("inbox", "choose", "E2", "yes", cwd=project.top).code == 0
+    assert finished(service, service.dispatch_task(task("T004"), "dede")).state == "succeeded"
+
+
 @pytest.mark.parametrize("role", ["architect", "nobody", "human", ""])
 def test_an_unknown_role_writes_nothing(project, service, role):
     """Nothing runs."""
