@@ -35,6 +35,8 @@ CACHES = frozenset(
 """Folders that tools fill beside the work. They never land, and are not held against anyone."""
 _TOLD = 500
 """Changed paths, and refused ones, that are on record."""
+_LITTLE = 8192
+"""Bytes of the files of git that are read: a path and a line end at most."""
 _NO_FILE = b"0"
 _ODD_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _KINDS = {
@@ -141,7 +143,7 @@ class _Judgement:
         for change in changes(self._workspace.repository, now):
             if _is_folder(change) and change.path.split("/")[0] in {"refs", "hooks", "info"}:
                 continue  # git makes and removes empty ones
-            if change.path == "HEAD" and _is_commit(own / "HEAD"):
+            if change.path == "HEAD" and _is_commit(_little(own / "HEAD")):
                 continue  # it has committed; the files decide
             what = (
                 "a branch or tag"
@@ -149,11 +151,7 @@ class _Judgement:
                 else "hooks, settings or rules of git"
             )
             found.append(Refusal(_shown(f".git/{change.path}"), f"it changed {what}"))
-        alternates = own / "objects/info/alternates"
-        try:
-            same = alternates.read_bytes() == os.fsencode(self._workspace.objects) + b"\n"
-        except OSError:
-            same = False
+        same = _little(own / "objects/info/alternates") == os.fsencode(self._workspace.objects) + b"\n"
         return (
             found
             if same
@@ -233,11 +231,17 @@ class _Judgement:
         return ""
 
 
-def _is_commit(head: Path) -> bool:
+def _little(file: Path) -> bytes:
+    """The content of a small file; empty for all else: a pipe would keep KR waiting, a link lead to what has no end."""
     try:
-        text = head.read_bytes().strip()
+        with os.fdopen(os.open(file, _FILE), "rb") as opened:
+            return opened.read(_LITTLE) if stat.S_ISREG(os.fstat(opened.fileno()).st_mode) else b""
     except OSError:
-        return False
+        return b""
+
+
+def _is_commit(head: bytes) -> bool:
+    text = head.strip()
     return len(text) in {40, 64} and set(text) <= set(b"0123456789abcdef")
 
 

@@ -165,6 +165,14 @@ ATTACKS = {
     "an ignored secret outside": ("echo x > k8s/x.secret", "k8s/x.secret"),
     "a cache in the place of a folder": ("rm -r tests; mkdir -p tests/__pycache__; echo x > tests/__pycache__/x", "tests/test_app.py"),
     "many files outside": ("for n in $(seq 700); do echo $n > tests/n$n; done", "tests/n1"),
+    "a pipe for the head": ("rm .git/HEAD; mkfifo .git/HEAD", ".git/HEAD"),
+    "a device for the head": ("rm .git/HEAD; ln -s /dev/zero .git/HEAD", ".git/HEAD"),
+    "a pipe for other objects": (
+        "rm .git/objects/info/alternates; mkfifo .git/objects/info/alternates", ".git/objects/info/alternates",
+    ),
+    "a link for other objects": (
+        "mv .git/objects/info/alternates src/a; ln -s ../../../src/a .git/objects/info/alternates", ".git/objects/info/alternates",
+    ),
     "a poisoned cache of the tree": ("mkdir -p tests/__pycache__; mv tests/test_app.py tests/__pycache__/", "tests/test_app.py"),
 }  # fmt: skip
 """What an agent of dede's does beside its work, and a path that must be refused for it."""
