@@ -65,14 +65,15 @@ atexit.register(kill_groups)  # a program that embeds KR may end without closing
 os.register_at_fork(after_in_child=_running.clear)  # they are its parent's
 
 
-async def end_group(process: Process, *, polite: bool = False) -> None:
+async def end_group(process: Process, *, polite: bool = False, seconds: float = POLITE_SECONDS) -> None:
     """End a program and its process group, and wait for that even if cancelled, so that nothing is left.
 
     Args:
         process: the leader of its group. Its standard input is closed first.
         polite: first wait for it to end by itself, because its work is done; then terminate it, then kill it.
+        seconds: how long each step waits.
     """
-    ending = asyncio.ensure_future(_end(process, polite=polite))
+    ending = asyncio.ensure_future(_end(process, polite=polite, seconds=seconds))
     cancelled = await _done(ending)
     if cancelled is not None:
         raise cancelled
@@ -95,14 +96,14 @@ async def has_ended(process: Process) -> bool:
     return await _within(lambda: process.returncode is not None)
 
 
-async def _end(process: Process, *, polite: bool) -> None:
+async def _end(process: Process, *, polite: bool, seconds: float) -> None:
     group, gone = process.pid, False
     try:
         if process.stdin is not None:
             process.stdin.close()
-        gone = polite and await _is_gone(process, group)
+        gone = polite and await _is_gone(process, group, seconds)
         if not gone:
-            gone = not _signal(group, signal.SIGTERM) or await _is_gone(process, group)
+            gone = not _terminated(group) or await _is_gone(process, group, seconds)
     finally:
         if not gone:
             _signal(group, signal.SIGKILL)
@@ -114,19 +115,24 @@ async def _end(process: Process, *, polite: bool) -> None:
             process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001  nothing public lets go of them
 
 
-async def _is_gone(process: Process, group: int) -> bool:
+async def _is_gone(process: Process, group: int, seconds: float) -> bool:
     """Whether nothing of the group is left, within the time of one step."""
-    return await _within(lambda: process.returncode is not None and not _signal(group, 0))
+    return await _within(lambda: process.returncode is not None and not _signal(group, 0), seconds)
 
 
-async def _within(happened: Callable[[], bool]) -> bool:
+async def _within(happened: Callable[[], bool], seconds: float = POLITE_SECONDS) -> bool:
     loop = asyncio.get_running_loop()
-    end = loop.time() + POLITE_SECONDS
+    end = loop.time() + seconds
     while not happened():
         if loop.time() >= end:
             return False
         await asyncio.sleep(_POLL_SECONDS)
     return True
+
+
+def _terminated(group: int) -> bool:
+    """Terminate a group, what is stopped in it as well; whether there is one."""
+    return _signal(group, signal.SIGTERM) and _signal(group, signal.SIGCONT)
 
 
 def _signal(group: int, number: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.dispatch.sandbox import command
 from kr_core.net.redaction import redacted
-from kr_core.processes import end_group, start_group
+from kr_core.processes import POLITE_SECONDS, end_group, start_group
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ OUTPUT_BYTES = 64 * 1024
 _STEP = 65_536
 _LOOK_SECONDS = 0.25
 _POLL_SECONDS = 0.01
+_END_SECONDS = 12.0
+"""How long what watches over an agent may take to end all that it has started; it gives up a little before."""
 _WORKTREE_BYTES = 2 * 2**30
 """How much a worktree may grow."""
 _FREE_BYTES = 128 * 2**20
@@ -66,7 +68,8 @@ async def run_agent(order: Path, stdin: str, folder: Path, seconds: float) -> En
     try:
         fault, timed_out = await _watch(process, folder, seconds)
     finally:
-        await end_group(process)
+        # Killed too early, it would leave running what it has not ended yet.
+        await end_group(process, seconds=_END_SECONDS if process.returncode is None else POLITE_SECONDS)
         listening.cancel()
         await asyncio.wait({listening})
     text = printable(redacted(bytes(output).decode("utf-8", "replace")))

@@ -127,9 +127,9 @@ def _descendants() -> list[int]:
         except (OSError, ValueError, IndexError):
             continue
     found: list[int] = []
-    level = [os.getpid()]
+    level = {os.getpid()}
     while level:
-        level = [process for process, parent in parents.items() if parent in level]
+        level = {process for process, parent in parents.items() if parent in level}
         found += level
     return found
 

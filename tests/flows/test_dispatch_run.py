@@ -478,6 +478,21 @@ def test_root_in_bubblewrap_mounts_nothing(make, tmp_path):
     assert (project.top / "src/run").read_text() in {"", "systemd\n"}  # no sockets of services
 
 
+def test_an_agent_that_stops_what_watches_over_it_leaves_nothing_running(make):
+    """That goes on with the end of its time, and ends what has a session of its own, too; else it would write in the project later."""
+    script = "setsid sleep 77.25 >/dev/null 2>&1 & echo a > src/a.py; sleep 0.2; kill -STOP $PPID; sleep 60"
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    config = project.top / "kr.yaml"
+    config.write_text(config.read_text().replace("timeout_seconds: 60", "timeout_seconds: 1"))
+    project.git("commit", "-qam", "short")
+    assert run(project, confinements=["none"])["T001"].status == "timed_out"
+    said = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, check=True).stdout.decode()
+    left = [int(line.split()[0]) for line in said.splitlines() if line.endswith("sleep 77.25")]
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    assert left == []
+
+
 @pytest.mark.parametrize("confinement", AVAILABLE)
 def test_an_agent_that_kills_what_watches_over_it_lands_nothing(make, confinement):
     """Where a sandbox does not keep it from that; the reason says what may still run."""
