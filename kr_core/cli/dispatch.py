@@ -51,7 +51,7 @@ def _run(options: argparse.Namespace) -> int:
 
     def tell(line: str) -> None:
         if not options.quiet or line.startswith("WARNING"):
-            print(f"kr: {printable(line)}", file=sys.stderr, flush=True)
+            print(f"kr: {printable(_line(line))}", file=sys.stderr, flush=True)
 
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         plan = read_plan(_file(options), pipeline.config)
@@ -72,9 +72,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _result(one: TaskRecord) -> str:
-    said = f": {one.reason}" if one.reason else ""
+    said = f": {_line(one.reason)}" if one.reason else ""
     lines = [f"{one.id} {one.role} {one.status}{said}", *(f"    {path}" for path in one.changed)]
-    lines += [f"    refused: {refused.path}: {refused.reason}" for refused in one.refused]
+    lines += [f"    refused: {_line(refused.path)}: {refused.reason}" for refused in one.refused]
     lines += [
         f"    asked: {asked.path}: `kr inbox choose {asked.escalation} yes`, or no"
         for asked in one.requests
@@ -85,6 +85,11 @@ def _result(one: TaskRecord) -> str:
     return "\n".join(lines)
 
 
+def _line(text: str) -> str:
+    """A text on one line: a file's name may have line ends, and would look like another task."""
+    return text.replace("\n", "\N{REPLACEMENT CHARACTER}")
+
+
 def _status(options: argparse.Namespace) -> int:
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
         found = list(records(pipeline.journal, options.feature))
@@ -92,7 +97,7 @@ def _status(options: argparse.Namespace) -> int:
         print(output.as_json({"tasks": [_whole(one) for one in found]}))
     else:
         lines = [
-            f"{one.feature}  {one.id}  {one.role}  {one.status}  {_when(one)}  {one.reason}".rstrip()
+            f"{one.feature}  {one.id}  {one.role}  {one.status}  {_when(one)}  {_line(one.reason)}".rstrip()
             for one in found
         ]
         print(printable("\n".join(lines)) if lines else "no task was dispatched")

@@ -813,3 +813,15 @@ def wait_for(happened):
     while not happened():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def test_the_name_of_a_file_is_never_a_line_of_its_own(kr, make):
+    """Else it could say of another task, in each command, that it is done."""
+    script = "printf x > \"$(printf 'src/a\\nT009 dede succeeded\\n001-x  T009  dede  succeeded')\""
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    run_ = kr("dispatch", "run", TASKS, cwd=project.top, env={"KR_TRUST": "all"})
+    said = run_.out + run_.err
+    for command in (["status"], ["show", "T001"], ["log", "T001"]):
+        said += kr("dispatch", *command, cwd=project.top, env={"KR_TRUST": "all"}).out
+    assert said.count("T009") >= 4
+    assert not [line for line in said.splitlines() if line.startswith(("T009", "001-x  T009"))]
