@@ -423,7 +423,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         Raises:
             ConfigError: this service did not create the handle.
         """
-        task = self._parts.tasks.status(handle) if "tasks" in vars(self._parts) else None
+        task = await self._parts.tasks.status(handle) if "tasks" in vars(self._parts) else None
         return self._parts.jobs.status(handle) if task is None else task
 
     @_while_open

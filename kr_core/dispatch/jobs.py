@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.aio import consume_exception, shielded, wait_or_abandon
 from kr_core.dispatch.plan import Plan, PlannedTask, configured_scopes, read_plan
+from kr_core.dispatch.record import task_record
 from kr_core.dispatch.roles import HUMAN, Assignment
 from kr_core.dispatch.runner import Dispatcher
 from kr_core.dispatch.scopes import ROLES, scope_of
@@ -127,14 +128,18 @@ class TaskJobs:
             begun.set_result(profile)
             return (await dispatcher.run(plan.tasks))[0]
 
-    def status(self, handle: AgentHandle) -> AgentStatus | None:
+    async def status(self, handle: AgentHandle) -> AgentStatus | None:
         """How far a task is; None where no task was dispatched by this handle."""
         job = self._jobs.get(handle.exchange_id)
         if job is None:
             return None
         found = AgentStatus(state="running", agent=handle.agent, started=job.queued)
         if not job.work.done():
-            return found
+            record = await shielded(
+                lambda: task_record(self._pipeline.journal, handle.feature_id, handle.question_id)
+            )
+            waits = record is not None and record.status == "queued"
+            return found.model_copy(update={"state": "queued", "started": None}) if waits else found
         if job.work.cancelled():
             return found.model_copy(update={"state": "failed", "error": "cancelled"})
         if (error := job.work.exception()) is not None:

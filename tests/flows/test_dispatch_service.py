@@ -98,6 +98,21 @@ def test_several_tasks_are_under_way_at_once(project, service):
     assert {f"src/f{n}.py" for n in range(6)} <= {*project.files()}
 
 
+def test_a_task_that_waits_for_its_turn_is_queued(project):
+    """It has not started; its status says so."""
+    with (project.top / "kr.yaml").open("a") as file:
+        file.write("defaults: {max_concurrent: 1}\n")
+    project.git("commit", "-qam", "one at a time")
+    with KnowledgeRouterService.open(folder=project.top) as made:
+        first = made.dispatch_task(task("T003"), "dede")
+        while made.get_agent_status(first).state == "queued":
+            threading.Event().wait(0.02)
+        second = made.dispatch_task(task("T001"), "dede")
+        states = [made.get_agent_status(one) for one in (first, second)]
+    assert [one.state for one in states] == ["running", "queued"]
+    assert states[1].started is None
+
+
 def test_the_end_of_the_service_ends_its_tasks(project, kr_here):
     """They are failed on record, and can be run again."""
     with KnowledgeRouterService.open(folder=project.top) as made:

@@ -41,7 +41,7 @@ def is_held(project):
 
 
 async def state_of(jobs, handle):
-    while (status := jobs.status(handle)).state in {"queued", "running"}:  # noqa: ASYNC110  nothing says when
+    while (status := await jobs.status(handle)).state in {"queued", "running"}:  # noqa: ASYNC110  nothing says when
         await asyncio.sleep(0.02)
     return status.state
 
@@ -86,7 +86,7 @@ def test_the_end_of_jobs_ends_those_that_have_not_begun(in_jobs, is_held):
     async def work(jobs):
         handle = await jobs.send(TASK, "dede")
         await jobs.end()
-        return jobs.status(handle)
+        return await jobs.status(handle)
 
     assert in_jobs(work).state == "failed"
     assert not is_held()
