@@ -39,6 +39,8 @@ _ONLY_BY_NAME = (
     "uv.lock", "yarn.lock",
 )  # fmt: skip
 """Files and folders in any place that only a pattern opens which names them."""
+_NOT_GRANTED = frozenset({*_NEVER, ".gitignore"})
+"""What git or KR obeys: nobody is asked for it."""
 _WILD = re.compile(r"[*?]")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _SHORT = re.compile(r"[^.]{1,7}~[0-9]{1,6}(?:\.[^.]{0,3})?")
@@ -78,7 +80,7 @@ class Scope(NamedTuple):
         return (
             bool(self.allow)
             and not name_fault(path)
-            and not any(one in map(folded, parts) for one in _NEVER)
+            and _NOT_GRANTED.isdisjoint(map(folded, parts))
             and not any(_matches(one, parts, deny=True) for one in self.deny)
         )
 

@@ -128,6 +128,7 @@ def test_a_grant_is_for_one_task_and_one_path(project, call):
     "script",
     [
         "echo '* filter=x' > src/.gitattributes",
+        "echo '*.log' > .gitignore",
         "git config x.y z",
         "echo x > kr.yaml",
         "mkdir docs; echo x > docs/x",

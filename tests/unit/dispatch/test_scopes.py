@@ -81,3 +81,20 @@ def test_a_closed_file_is_opened_by_its_name_alone():
     assert wide.fault(b"uv.lock") != ""
     assert Scope("dede", ("**", "uv.lock")).fault(b"uv.lock") == ""
     assert Scope("dede", ("**", ".gitattributes")).fault(b".gitattributes") != ""
+
+
+@pytest.mark.req("X3")
+@pytest.mark.parametrize(
+    ("path", "grantable"),
+    [
+        ("pyproject.toml", True),
+        ("src/uv.lock", True),
+        (".gitignore", False),
+        ("lib/.GitIgnore", False),
+        ("lib/.gitattributes", False),
+        ("KR.yaml", False),
+    ],
+)
+def test_what_git_or_kr_obeys_cannot_be_granted(path, grantable):
+    """In any folder and any case of letters."""
+    assert DEDE.is_grantable(path) is grantable
