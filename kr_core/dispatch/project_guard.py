@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.dispatch.manifest import changes, scan
 from kr_core.git.raw_checkout import LINK, blobs, tree_entries
+from kr_core.git.work_tree_files import write_file
 from kr_core.git.worktree import GitRefusedError, shown
 
 if TYPE_CHECKING:
@@ -26,32 +27,27 @@ if TYPE_CHECKING:
 
 __all__ = ["FoundChange", "ProjectGuard"]
 
-_WATCHED = (
-    "HEAD",
-    "config",
-    "config.worktree",
-    "packed-refs",
-    "refs",
-    "hooks",
-    "info",
-    "commondir",
-    "objects/info",
-    "index",
-    "index.lock",
-    "logs",
-    "shallow",
-    "worktrees",
-    "modules",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "rebase-merge",
-    "rebase-apply",
-    "sequencer",
-    "BISECT_LOG",
-)
+_UNWATCHED = {
+    "objects",
+    "lfs",
+    "COMMIT_EDITMSG",
+    "FETCH_HEAD",
+    "gc.log",
+    "gc.pid",
+    "fsmonitor--daemon",
+    "fsmonitor--daemon.ipc",
+}
+"""What lies in git's folder and decides nothing; objects have their own check, and are too many."""
 _LARGEST = 64 * 2**20
 """Bytes of a file of git that is put back; an index has some hundred for each file."""
+
+
+class _Content(NamedTuple):
+    """A file of git, or a link."""
+
+    mode: int
+    text: bytes
+    """Its bytes, or where the link leads."""
 
 
 class FoundChange(NamedTuple):
@@ -79,7 +75,7 @@ class ProjectGuard:
         self._skip = (".git", state.relative_to(git.top).as_posix()) if inside else (".git",)
         self._head = ""
         self._files: Manifest | None = None
-        self._own: dict[Path, tuple[int, bytes] | None] = {}
+        self._own: dict[Path, _Content | None] = {}
         self.look()
 
     def look(self) -> None:
@@ -108,16 +104,17 @@ class ProjectGuard:
 
     # -- git's own files -----------------------------------------------------------------------------------
 
-    def _read_own(self) -> dict[Path, tuple[int, bytes] | None]:
-        found: dict[Path, tuple[int, bytes] | None] = {}
+    def _read_own(self) -> dict[Path, _Content | None]:
+        found: dict[Path, _Content | None] = {}
         for home in dict.fromkeys((self._git.folder, self._git.common)):
-            for name in _WATCHED:
-                place = home / name
-                inside = sorted(place.rglob("*")) if place.is_dir() and not place.is_symlink() else [place]
+            names = [name for name in os.listdir(home) if name not in _UNWATCHED]  # noqa: PTH208
+            for place in (home / "objects/info", *(home / name for name in names)):
+                inside = sorted(place.rglob("*")) if _is_folder(place) else [place]
                 found |= {
                     one: _content(one) for one in inside if os.path.lexists(one) and not _is_folder(one)
                 }
-        return found
+        pointer = self._git.top / ".git"  # a file in a further work tree: it says where the repository lies
+        return found if _is_folder(pointer) else {**found, pointer: _content(pointer)}
 
     def _check_own(self) -> list[FoundChange]:
         now = self._read_own()
@@ -126,15 +123,20 @@ class ProjectGuard:
             before, after = self._own.get(place), now.get(place)
             if place in self._own and place in now and before == after:
                 continue
-            name = f".git/{place.relative_to(self._git.common if place.is_relative_to(self._git.common) else self._git.folder)}"
+            name = self._name(place)
             kept = self._keep(place, name) if os.path.lexists(place) else ""
             found.append(
                 FoundChange(shown(name), self._put_back(place, before, existed=place in self._own), kept)
             )
         return found
 
+    def _name(self, place: Path) -> str:
+        """A file of git as a person knows it."""
+        homes = (home for home in (self._git.common, self._git.folder) if place.is_relative_to(home))
+        return f".git/{place.relative_to(home)}" if (home := next(homes, None)) else place.name
+
     @staticmethod
-    def _put_back(place: Path, before: tuple[int, bytes] | None, *, existed: bool) -> bool:
+    def _put_back(place: Path, before: _Content | None, *, existed: bool) -> bool:
         try:
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place)
@@ -142,8 +144,11 @@ class ProjectGuard:
                 place.unlink(missing_ok=True)
             if existed and before is not None:
                 place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(before[1])
-                place.chmod(before[0])
+                if stat.S_ISLNK(before.mode):
+                    place.symlink_to(os.fsdecode(before.text))
+                else:
+                    place.write_bytes(before.text)
+                    place.chmod(stat.S_IMODE(before.mode))
         except OSError:
             return False
         return before is not None or not existed
@@ -199,21 +204,26 @@ class ProjectGuard:
         try:
             if not stat.S_ISREG(place.lstat().st_mode) or place.lstat().st_size > 2 * _LARGEST:
                 return ""
-            target = self._aside / "found" / name.lstrip("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(place, target, follow_symlinks=False)
+            # Not by its name alone: an agent may have put a link there, and lead the copy into the project.
+            self._aside.mkdir(parents=True, exist_ok=True)
+            write_file(self._aside, os.fsencode(f"found/{name.lstrip('/')}"), b"100644", place.read_bytes())
         except OSError:
             return ""
-        return str(target)
+        return str(self._aside / "found" / name.lstrip("/"))
 
 
 def _is_folder(place: Path) -> bool:
     return place.is_dir() and not place.is_symlink()
 
 
-def _content(place: Path) -> tuple[int, bytes] | None:
-    """Mode and bytes of a file; None for what is not one, or is too large."""
-    status = place.lstat()
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+def _content(place: Path) -> _Content | None:
+    """A file or link; None for what is neither, is gone, or is too large."""
+    try:
+        status = place.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            return _Content(status.st_mode, os.fsencode(place.readlink()))
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            return None
+        return _Content(status.st_mode, place.read_bytes())
+    except FileNotFoundError:
         return None
-    return stat.S_IMODE(status.st_mode), place.read_bytes()

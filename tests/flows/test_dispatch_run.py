@@ -238,6 +238,10 @@ OUTSIDE = {
     "a link to the outside": "rm -f {top}/README.md; ln -s /etc/passwd {top}/README.md",
     "a hard link of its work": "ln src/app.py {top}/owned.py",
     "another worktree": "git -C {top} worktree add -q {top}/owned 2>/dev/null",
+    "a lock on its branches": "touch {top}/.git/packed-refs.lock {top}/.git/HEAD.lock {top}/.git/config.lock",
+    "a message for the next commit": "echo owned > {top}/.git/MERGE_MSG; echo owned > {top}/.git/SQUASH_MSG",
+    "a known resolution": "mkdir -p {top}/.git/rr-cache/x; echo owned > {top}/.git/rr-cache/x/postimage",
+    "a bundle of hooks": "rm -rf {top}/.git/hooks; ln -s /tmp {top}/.git/hooks",
     "another branch": "git -C {top} symbolic-ref HEAD refs/heads/other",
 }
 
@@ -825,3 +829,28 @@ def test_the_name_of_a_file_is_never_a_line_of_its_own(kr, make):
         said += kr("dispatch", *command, cwd=project.top, env={"KR_TRUST": "all"}).out
     assert said.count("T009") >= 4
     assert not [line for line in said.splitlines() if line.startswith(("T009", "001-x  T009"))]
+
+
+@pytest.mark.parametrize("name", ["hooks", "hooks/pre-commit", "info"])
+def test_a_link_of_the_git_folder_leads_where_it_did(make, name, tmp_path):
+    """Hooks are often links; without a sandbox one that leads elsewhere is found, and put back."""
+    link = tmp_path / "project/.git" / name
+    project = make(("- [ ] T001 Implement src/a.py", f"echo a > src/a.py; ln -sfn /tmp {link}"))
+    if link.is_dir():
+        link.rename(tmp_path / "moved")
+    link.symlink_to(tmp_path / "moved")
+    found = run(project, confinements=["none"])["T001"]
+    assert (found.status, link.readlink()) == ("blocked_by_scope", tmp_path / "moved")
+
+
+def test_a_further_work_tree_stays_with_its_repository(make, tmp_path):
+    """Its `.git` is a file that says where that lies."""
+    project = make(
+        ("- [ ] T001 Implement src/a.py", f"echo a > src/a.py; echo 'gitdir: /tmp' > {tmp_path}/tree/.git")
+    )
+    project.git("checkout", "-q", "-b", "main")
+    project.git("worktree", "add", "-q", str(tmp_path / "tree"), "feature")
+    pointer = (tmp_path / "tree/.git").read_bytes()
+    project.top, project.tasks = tmp_path / "tree", tmp_path / "tree" / TASKS
+    assert run(project, confinements=["none"])["T001"].status == "blocked_by_scope"
+    assert (tmp_path / "tree/.git").read_bytes() == pointer
