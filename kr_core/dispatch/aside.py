@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.dispatch.gate import patch_of
 from kr_core.files import make_state_folder
-from kr_core.git.work_tree_files import parent_folder
+from kr_core.git.work_tree_files import parent_folder, write_file
 from kr_core.git.worktree import GitRefusedError
 
 if TYPE_CHECKING:
@@ -51,11 +51,14 @@ def kept_aside(git: Git, state: Path, name: tuple[str, str, str], space: Workspa
     feature, task, attempt = name
     folder = state / "aside" / _file_name(feature)
     make_state_folder(state)
-    folder.mkdir(parents=True, exist_ok=True)
     patch = folder / f"{_file_name(task)}-{attempt}.patch"
     small, large = _sorted(verdict.all)
+    # Part by part: an agent without a sandbox may have put links there, and lead what KR writes into the project.
+    place = os.fsencode(patch.relative_to(state))
+    with parent_folder(state, place, make=True):
+        patch.with_suffix(".files").unlink(missing_ok=True)
     with suppress(GitRefusedError):
-        patch.write_bytes(patch_of(git, space, small))
+        write_file(state, place, b"100644", patch_of(git, space, small))
     told = {
         "task": task,
         "base": space.base,
@@ -63,7 +66,8 @@ def kept_aside(git: Git, state: Path, name: tuple[str, str, str], space: Workspa
         "refused": verdict.told,
         "moved": _moved(space.tree, large, patch.with_suffix(".files")),
     }
-    patch.with_suffix(".json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    text = json.dumps(told, indent=2) + "\n"
+    write_file(state, os.fsencode(patch.with_suffix(".json").relative_to(state)), b"100644", text.encode())
     return patch
 
 

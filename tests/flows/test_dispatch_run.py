@@ -854,3 +854,23 @@ def test_a_further_work_tree_stays_with_its_repository(make, tmp_path):
     project.top, project.tasks = tmp_path / "tree", tmp_path / "tree" / TASKS
     assert run(project, confinements=["none"])["T001"].status == "blocked_by_scope"
     assert (tmp_path / "tree/.git").read_bytes() == pointer
+
+
+@pytest.mark.parametrize("what", ["patch", "list", "folder", "found"])
+def test_what_kr_keeps_aside_is_not_led_into_the_project(make, what, tmp_path):
+    """Without a sandbox an agent may put links where KR writes after it has looked at the project."""
+    top = tmp_path / "project"
+    aside = top / ".kr/dispatch/aside"
+    links = {
+        "patch": f"ln -s {top}/README.md {aside}/001-x/T001-$attempt.patch",
+        "list": f"ln -s {top}/README.md {aside}/001-x/T001-$attempt.json",
+        "folder": f"rmdir {aside}/001-x; ln -s {top}/src {aside}/001-x",
+        "found": f"mkdir {aside}/found; ln -s {top}/README.md {aside}/found/owned; echo owned > {top}/owned",
+    }
+    script = (
+        f"attempt=$(basename $(dirname $PWD)); mkdir -p {aside}/001-x; {links[what]}; echo owned > tests/x"
+    )
+    project = make(("- [ ] T001 Implement src/a.py", script))
+    assert run(project, confinements=["none"])["T001"].status in {"blocked_by_scope", "failed"}
+    assert project.status == []
+    assert (top / "README.md").read_text() == FILES["README.md"]
