@@ -27,6 +27,7 @@ WEIGHTS = Path(__file__).with_name("weights.json")
 _FITTED_ON = "pkg:"
 """The addresses of packages, whose documentation the model was fitted on."""
 _LIKELY, _SURE = 0.62, 0.88
+_SHOWN = 30
 _STATED = 90
 """What metadata says is read, not found."""
 
@@ -55,7 +56,7 @@ class Evidence:
             )
         else:
             limit, reasons = limit_of(query, findings, draft)
-        value = min(value, limit)
+        value = min(max(value, _least(findings, draft)), limit)
         return Score(score=value, level=_level(value), reasons=(*_reasons(known, findings), *reasons))
 
 
@@ -63,6 +64,14 @@ def _is_stated(findings: Sequence[tuple[str, Finding]]) -> bool:
     """Whether the answer is a field of the package's metadata, which needs no judgement."""
     shown = [passage for _source, finding in findings for passage in finding.passages]
     return bool(shown) and shown[0].what == "requirements"
+
+
+def _least(findings: Sequence[tuple[str, Finding]], draft: Draft) -> int:
+    """The least score of a setting, on which no model was fitted: the code that reads it is shown."""
+    shown = [passage for _source, finding in findings for passage in finding.passages]
+    if not shown or shown[0].what != "setting":
+        return 0
+    return MEDIUM if shown[0].pinned and draft.direct else _SHOWN
 
 
 def _by_coverage(coverage: float, *, code: bool) -> int:

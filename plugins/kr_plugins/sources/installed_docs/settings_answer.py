@@ -33,6 +33,8 @@ _MOST_NAMED = 24
 _SAYS_SOME = 0.25
 """The share of the question that the name of an environment variable must say to be shown first."""
 _MOST_DESCRIBED = 3
+_ANSWERED = 0.5
+"""How much of a how-to a passage covers that comes before any option: most libraries have no command line."""
 _SAYS_MOST = 0.6
 """The share of a how-to that the help of an option must say to be shown first."""
 _COVERED = 0.6
@@ -96,17 +98,17 @@ def _with_described_flags(
     index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
 ) -> IndexAnswer:
     """The answer that begins with the options of the command line whose help says most of a how-to that names nothing."""
-    if parsed.kind != "how_to" or any(one.pinned for one in answered.passages):
+    first = next((one.coverage for one in answered.passages), 0.0)
+    if parsed.kind != "how_to" or first > _ANSWERED or any(one.pinned for one in answered.passages):
         return answered
     said = [term for term in terms if " " not in term.word]
     total = sum(term.weight for term in said) or 1.0
-    first = next((one.coverage for one in answered.passages), 0.0)
     found = []
     for one in index.unsearched("setting"):
         if one.data["form"] == "flag" and one.lead:
             roots = {stem(word) for word in words(f"{one.symbol} {one.lead}".replace("-", " "))}
             share = sum(term.weight for term in said if stem(term.word) in roots) / total
-            if share >= _SAYS_MOST and share > first:
+            if share >= _SAYS_MOST:
                 found.append((share, one))
     by_help = {one.lead: (share, one) for share, one in reversed(found)}  # `--sw` and `--stepwise` are one
     best = sorted(by_help.values(), key=lambda pair: -pair[0])[:_MOST_DESCRIBED]

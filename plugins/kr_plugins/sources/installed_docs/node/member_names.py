@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from kr_plugins.sources.installed_docs.node.declarations import Declaration
     from kr_plugins.sources.installed_docs.node.exports import ExportedName, Exports, File
@@ -21,30 +22,46 @@ _NOTHING_MORE = frozenset("void undefined null never boolean".split())
 _PLAIN_TYPE = re.compile(r"([^\W\d][\w$]*+)(?:<[^>]*+>)?")
 _DEEPEST = 12
 _MOST = 3_000
+_MOST_LOOKED_AT = 100_000
+"""Declarations that are looked at of one package; zod, which needs most of those tried, needs 8,000."""
 
 
-def member_names(exports: Exports, listed: Iterable[ExportedName]) -> frozenset[str] | None:
-    """The names of all members of what is exported by one name; None where there may be others.
+class MemberNames:
+    """The members of the exports of one package; after so many declarations nothing is known of any other export.
 
     Args:
         exports: of the package.
-        listed: the exports by that name: a constant, its type that another file adds to.
     """
-    names: set[str] = set()
-    waiting = [(each.file, one, 0) for each in listed for one in each.declarations]
-    seen: set[tuple[str, int]] = set()
-    while waiting:
-        file, one, depth = waiting.pop()
-        if (file.locator, one.line) in seen:
-            continue
-        seen.add((file.locator, one.line))
-        own, made_of = _own(one)
-        following = _resolved(exports, file, made_of) if own is not None else None
-        if own is None or following is None or depth > _DEEPEST or len(names) > _MOST:
-            return None
-        names |= own
-        waiting += [(there, declared, depth + 1) for there, declared in following]
-    return frozenset(names | _OF_ANY) if names else None
+
+    def __init__(self, exports: Exports) -> None:
+        self._exports = exports
+        self._left = _MOST_LOOKED_AT
+
+    def of(self, listed: Iterable[ExportedName]) -> frozenset[str] | None:
+        """The names of all members of what is exported by one name; None where there may be others.
+
+        Args:
+            listed: the exports by that name: a constant, its type that another file adds to.
+        """
+        names: set[str] = set()
+        waiting = [(each.file, one, 0) for each in listed for one in each.declarations]
+        seen: set[tuple[Path, int]] = set()
+        while waiting:
+            file, one, depth = waiting.pop()
+            self._left -= 1
+            if (file.path, one.line) in seen:
+                continue
+            seen.add((file.path, one.line))
+            own, made_of = _own(one)
+            self._left -= len(made_of)
+            following = (
+                _resolved(self._exports, file, made_of) if own is not None and self._left > 0 else None
+            )
+            if own is None or following is None or depth > _DEEPEST or len(names) > _MOST:
+                return None
+            names |= own
+            waiting += [(there, declared, depth + 1) for there, declared in following]
+        return frozenset(names | _OF_ANY) if names else None
 
 
 def _own(one: Declaration) -> tuple[set[str] | None, Sequence[str]]:

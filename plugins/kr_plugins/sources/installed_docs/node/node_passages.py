@@ -13,7 +13,7 @@ from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.listed_values import listing
-from kr_plugins.sources.installed_docs.node.member_names import member_names
+from kr_plugins.sources.installed_docs.node.member_names import MemberNames
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.node.option_paths import option_paths
 from kr_plugins.sources.installed_docs.python import docstrings
@@ -119,6 +119,7 @@ class PassageMaker:
         self.texts = texts
         self.name_of = {each.key: each.name for each in reversed(self.offered)}
         self.named = self.name_of.keys()
+        self.member_names = MemberNames(exports)
         self.by_name: dict[str, list[ExportedName]] = {}
         for each in self.offered:
             self.by_name.setdefault(each.name, []).append(each)
@@ -192,7 +193,7 @@ class PassageMaker:
 
     def of(self, each: ExportedName) -> Iterator[IndexedPassage]:
         """The passages of one export: itself, its members, and what its namespace holds."""
-        members = member_names(self.exports, self.by_name[each.name])
+        members = self.member_names.of(self.by_name[each.name])
         each = self.exports.documented(each)
         scope = _Scope(each.file, each.subpath)
         for passage in self.group(scope, each.name, each.declarations, each.aliases):
