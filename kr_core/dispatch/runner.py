@@ -11,7 +11,7 @@ from kr_core.aio import shielded
 from kr_core.dispatch.attempt import TaskAttempts
 from kr_core.dispatch.record import TaskRecord, keep, task_record
 from kr_core.dispatch.roles import HUMAN
-from kr_core.errors import ConfigError, suggestion
+from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -144,9 +144,12 @@ class Dispatcher:
                 async with self._session.places:
                     found[planned.task.line] = await self._task(planned, workers[planned.assignment.role])
 
-            async with asyncio.TaskGroup() as group:
-                for planned in ready:
-                    group.create_task(one_task(planned))
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for planned in ready:
+                        group.create_task(one_task(planned))
+            except ExceptionGroup as errors:
+                raise next((one for one in errors.exceptions if isinstance(one, KRError)), errors) from None
             bad = [one for one in ready if found[one.task.line].status != "succeeded"]
             failed |= {one.task.id for one in bad}
             if any(not one.task.parallel for one in bad):

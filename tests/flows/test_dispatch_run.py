@@ -18,6 +18,7 @@ from kr_core.dispatch.plan import read_plan
 from kr_core.dispatch.record import records
 from kr_core.dispatch.runner import Dispatcher, choose_tasks
 from kr_core.dispatch.session import DispatchSession
+from kr_core.errors import StorageError
 from kr_core.research import Pipeline
 
 TASKS = "specs/001-x/tasks.md"
@@ -567,6 +568,21 @@ def test_phases_and_what_a_task_depends_on_are_kept(make):
         "T005": "succeeded",
         "T007": "succeeded",
     }
+
+
+def test_a_journal_that_fails_ends_the_run_with_its_own_error(make):
+    """Whatever else runs in the same wave."""
+    project = make(*((f"- [ ] T00{n} [P] Implement src/f{n}.py", f"echo > src/f{n}.py") for n in range(3)))
+    with Pipeline.open(folder=project.top) as pipeline:
+        plan = read_plan(project.tasks, pipeline.config)
+
+        async def work():
+            session = DispatchSession(pipeline, lambda _line: pipeline.journal.close())
+            async with session.opened():
+                await Dispatcher(session, plan).run(plan.tasks)
+
+        with pytest.raises(StorageError, match="the journal is closed"):
+            aio.run(work())
 
 
 def test_one_task_is_run_and_an_unknown_one_is_refused(kr_here, make):
