@@ -57,7 +57,6 @@ class Dispatcher:
         self._session = session
         self._plan = plan
         self._pipeline = session.pipeline
-        self._pipeline = session.pipeline
         self._tell = session.tell
         self._named = frozenset(name.casefold() for name in named)
         top = session.git.top
