@@ -14,6 +14,8 @@ GRANT_TOPIC = "dispatch/grant"
 """The topic of a question whether a task may change a path outside of its scope."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+TaskId = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^/]+$")]
+"""Without `/`, which parts it from the feature where a task is named as FEATURE/TASK."""
 
 
 class ExecutionTask(Value):
@@ -23,7 +25,7 @@ class ExecutionTask(Value):
     done. `file` is spec-kit's file of tasks, whose box KR ticks when the work lands; empty if there is none.
     """
 
-    id: Line
+    id: TaskId
     title: Line
     feature_id: Line = "general"
     phase: str = ""

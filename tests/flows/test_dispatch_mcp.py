@@ -96,6 +96,12 @@ def test_what_reaches_outside_is_refused_and_a_person_is_asked(project, call):
         ({"task": "T001", "file": TASKS, "role": "architect"}, "does no tasks"),
         ({"task": "T001"}, "give spec-kit's tasks.md"),
         ({"task": ""}, "`task`"),
+        ({"task": "a/T001", "title": "x"}, "`task`"),
+        ({"task": "own", "title": "x", "feature_id": "f" * 256}, "`feature_id`"),
+        ({"task": "own", "title": "x", "paths": ["x"] * 101}, "`paths`"),
+        ({"task": "own", "title": "x", "paths": ["x" * 4097]}, "`paths.0`"),
+        ({"task": "own", "title": "x", "criteria": ["x"] * 101}, "`criteria`"),
+        ({"task": "own", "title": "x", "criteria": ["x" * 2001]}, "`criteria.0`"),
     ],
 )
 def test_a_wrong_call_says_what_to_do(call, arguments, said):
@@ -110,6 +116,7 @@ def test_an_unknown_handle_is_refused(call):
     came = call(("get_agent_status", {"handle": "x/T9"}))
     assert came.is_error
     assert "FEATURE/TASK" in text(came)
+    assert "`handle`" in text(call(("get_agent_status", {"handle": "x" * 401})))
 
 
 def test_a_task_that_is_under_way_is_not_sent_twice(project):

@@ -153,6 +153,12 @@ def test_a_feature_and_a_task_with_odd_names_stay_in_their_folder(project, servi
     assert len(project.patches()) == 1
 
 
+def test_the_id_of_a_task_has_no_slash():
+    """Task `b/c` of feature `a` would be task `c` of feature `a/b`."""
+    with pytest.raises(ValueError, match="pattern"):
+        task("b/c")
+
+
 @pytest.mark.req("G2")
 def test_logs_hear_what_happens_to_a_task(project, service):
     """As soon as it has ended, each event once; a log that cannot be written ends no task."""

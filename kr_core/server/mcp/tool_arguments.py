@@ -318,7 +318,8 @@ class DispatchTaskArguments(Arguments):
         Field(
             min_length=1,
             max_length=100,
-            description="The task's id, such as `T004`; with `file`, as it is there.",
+            pattern=r"^[^/]+$",
+            description="The task's id, such as `T004`, without `/`; with `file`, as it is there.",
         ),
     ]
     file: Annotated[
@@ -341,14 +342,22 @@ class DispatchTaskArguments(Arguments):
     ] = ""
     feature_id: Annotated[
         str,
-        Field(min_length=1, description="The feature of a task of your own; with `file` it is the file's."),
+        Field(
+            min_length=1,
+            max_length=255,
+            description="The feature of a task of your own; with `file` it is the file's.",
+        ),
     ] = GENERAL
     paths: Annotated[
-        tuple[str, ...],
-        Field(description="The files that a task of your own is about, relative to the project."),
+        tuple[Annotated[str, Field(max_length=4096)], ...],
+        Field(
+            max_length=100,
+            description="The files that a task of your own is about, relative to the project.",
+        ),
     ] = ()
     criteria: Annotated[
-        tuple[str, ...], Field(description="When a task of your own is done, a sentence each.")
+        tuple[Annotated[str, Field(max_length=2000)], ...],
+        Field(max_length=100, description="When a task of your own is done, a sentence each."),
     ] = ()
 
 
@@ -356,7 +365,12 @@ class GetAgentStatusArguments(Arguments):
     """A task that was dispatched."""
 
     handle: Annotated[
-        str, Field(min_length=1, description="The task, as `dispatch_task` gave it: `FEATURE/TASK`.")
+        str,
+        Field(
+            min_length=1,
+            max_length=400,
+            description="The task, as `dispatch_task` gave it: `FEATURE/TASK`.",
+        ),
     ]
 
 
