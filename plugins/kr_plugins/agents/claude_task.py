@@ -91,8 +91,8 @@ def prompt(order: Mapping[str, Any]) -> str:
     ]
     if own:
         parts.append(
-            "A change anywhere else has the whole task refused. If the task needs one, make it all the same, and it alone: a person"
-            " is asked. Do not commit, and leave no temporary files. At the end say in a few sentences what you did."
+            "A change anywhere else has the whole task refused. If the task cannot be done without one, make that change too, and no"
+            " other outside; a person then decides. Do not commit, and leave no temporary files. At the end say in a few sentences what you did."
         )
     return "\n\n".join(part for part in parts if part) + "\n"
 
