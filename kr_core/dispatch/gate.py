@@ -37,6 +37,8 @@ _TOLD = 500
 """Changed paths, and refused ones, that are on record."""
 _LITTLE = 8192
 """Bytes of the files of git that are read: a path and a line end at most."""
+_GROWTH = 2 * 2**30
+"""Bytes that a worktree may grow by; files with holes could keep KR reading for ever."""
 _NO_FILE = b"0"
 _ODD_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _KINDS = {
@@ -89,7 +91,7 @@ def judge(workspace: Workspace, scope: Scope, granted: Iterable[str] = ()) -> Ve
     Raises:
         OSError: the worktree cannot be read.
     """
-    after = scan(workspace.tree, workspace.before, skip=(".git",))
+    after = scan(workspace.tree, workspace.before, skip=(".git",), growth=_GROWTH)
     differing = [one for one in changes(workspace.before, after) if not _is_cache(one.path, workspace.before)]
     files = [one for one in differing if not _is_folder(one)]
     judgement = _Judgement(workspace, scope, frozenset(granted), after)
@@ -138,7 +140,7 @@ class _Judgement:
         own = self._workspace.tree / ".git"
         if own.is_symlink() or not own.is_dir():
             return [Refusal(".git", "the repository of the worktree was removed or replaced")]
-        now = scan(own, skip=CHANGEABLE)
+        now = scan(own, self._workspace.repository, skip=CHANGEABLE, growth=_GROWTH)
         found = []
         for change in changes(self._workspace.repository, now):
             if _is_folder(change) and change.path.split("/")[0] in {"refs", "hooks", "info"}:

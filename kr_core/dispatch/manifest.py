@@ -56,7 +56,11 @@ class Change(NamedTuple):
 
 
 def scan(
-    root: str | bytes | os.PathLike[str], earlier: Manifest | None = None, *, skip: Collection[str] = ()
+    root: str | bytes | os.PathLike[str],
+    earlier: Manifest | None = None,
+    *,
+    skip: Collection[str] = (),
+    growth: int | None = None,
 ) -> Manifest:
     """Look at everything in a folder; links are not followed.
 
@@ -64,20 +68,22 @@ def scan(
         root: the folder; a missing one is empty.
         earlier: a look at the same folder before.
         skip: paths that are left out, with all below them.
+        growth: bytes that its files may be longer by than at the look before; holes count, which take no room on the disk.
 
     Raises:
-        OSError: something cannot be read, or folders lie deeper than anyone puts them.
+        OSError: something cannot be read, it has grown by more, or folders lie deeper than anyone puts them.
     """
     taken = time.time_ns()
     with _no_collection():
-        return Manifest(_nodes(os.fsdecode(root), earlier, frozenset(skip)), taken)
+        return Manifest(_nodes(os.fsdecode(root), earlier, frozenset(skip), growth), taken)
 
 
-def _nodes(root: str, earlier: Manifest | None, skip: frozenset[str]) -> dict[str, Node]:
+def _nodes(root: str, earlier: Manifest | None, skip: frozenset[str], growth: int | None) -> dict[str, Node]:
     found: dict[str, Node] = {}
     known: Mapping[str, Node] = {} if earlier is None else earlier.nodes
     trusted = 0 if earlier is None else earlier.taken_ns - _RACY_NS
     get = known.get
+    grown = 0
     try:
         top = os.open(root, _FOLDER)
     except (FileNotFoundError, NotADirectoryError):
@@ -108,6 +114,12 @@ def _nodes(root: str, earlier: Manifest | None, skip: frozenset[str]) -> dict[st
                             or node[5] != status.st_nlink
                             or node[3] > trusted
                         ):
+                            if growth is not None and stat.S_ISREG(status.st_mode):
+                                grown += max(0, status.st_size - (0 if node is None else node[1]))
+                                if grown > growth:
+                                    raise OSError(
+                                        errno.EFBIG, f"its files have grown by more than {growth // 2**30} GB"
+                                    )
                             node = _node(handle, entry.name, status)
                         found[path] = node
                         if stat.S_ISDIR(node[0]):

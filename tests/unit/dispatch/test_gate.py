@@ -448,3 +448,11 @@ def test_a_submodule_of_the_branch_is_nobodys(tmp_path):
     assert [one.path for one in task.judge().refused] == ["src/sub/x"]
     task.do("rm -r src/sub")
     assert [one.path for one in task.judge().refused] == ["src/sub"]
+
+
+@pytest.mark.parametrize("folder", ["src", ".git/hooks"])
+def test_files_with_holes_are_not_read_for_ever(task, folder):
+    """They take no room, so no limit of the disk ends the agent that makes a thousand of them."""
+    task.do(f"for n in $(seq 1000); do truncate -s 250M {folder}/z$n; done")
+    with pytest.raises(OSError, match="its files have grown by more than 2 GB"):
+        task.judge()
