@@ -75,6 +75,7 @@ class ProjectGuard:
         self._skip = (".git", state.relative_to(git.top).as_posix()) if inside else (".git",)
         self._head = ""
         self._files: Manifest | None = None
+        self._objects: Manifest | None = None
         self._own: dict[Path, _Content | None] = {}
         self.look()
 
@@ -82,6 +83,7 @@ class ProjectGuard:
         """Take what is there now for right."""
         self._head = self._git.head()
         self._files = scan(self._git.top, self._files, skip=self._skip)
+        self._objects = scan(self._git.common / "objects", self._objects, skip=("info",))
         self._own = self._read_own()
 
     def check(self) -> list[FoundChange]:
@@ -90,7 +92,7 @@ class ProjectGuard:
         Raises:
             OSError: the project cannot be read.
         """
-        found = self._check_own()
+        found = [*self._check_own(), *self._check_objects()]
         assert self._files is not None
         now = scan(self._git.top, self._files, skip=self._skip)
         differing = changes(self._files, now)
@@ -134,6 +136,18 @@ class ProjectGuard:
         """A file of git as a person knows it."""
         homes = (home for home in (self._git.common, self._git.folder) if place.is_relative_to(home))
         return f".git/{place.relative_to(home)}" if (home := next(homes, None)) else place.name
+
+    def _check_objects(self) -> list[FoundChange]:
+        """Objects that were there and are gone, or have other bytes: git does not compare them with their names."""
+        assert self._objects is not None
+        now = scan(self._git.common / "objects", self._objects, skip=("info",))
+        old = [
+            one
+            for one in changes(self._objects, now)
+            if one.before is not None and not stat.S_ISDIR(one.before[0])
+        ]
+        gone = [one.path for one in old if one.after is None or one.after[6] != (one.before or one.after)[6]]
+        return [FoundChange(shown(f".git/objects/{path}"), restored=False, kept="") for path in gone]
 
     @staticmethod
     def _put_back(place: Path, before: _Content | None, *, existed: bool) -> bool:

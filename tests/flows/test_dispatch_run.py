@@ -890,3 +890,15 @@ def test_what_kr_keeps_aside_is_not_led_into_the_project(make, what, tmp_path):
     assert run(project, confinements=["none"])["T001"].status in {"blocked_by_scope", "failed"}
     assert project.status == []
     assert (top / "README.md").read_text() == FILES["README.md"]
+
+
+def test_an_object_of_the_repository_that_is_written_over_is_found(make, tmp_path):
+    """Git does not compare an object with its name when it reads one; without a sandbox a file outside would have other content."""
+    script = (
+        f"cd {tmp_path}/project; id=$(git rev-parse HEAD:README.md); file=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-);"
+        'chmod u+w $file; python3 -c \'import sys, zlib; open(sys.argv[1], "wb").write(zlib.compress(b"blob 6\\0owned\\n"))\' $file'
+    )
+    project = make(("- [ ] T001 Implement src/a.py", f"echo a > src/a.py; {script}"))
+    found = run(project, confinements=["none"])["T001"]
+    assert found.status == "blocked_by_scope"
+    assert found.refused[0].path.startswith(".git/objects/")
