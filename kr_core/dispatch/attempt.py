@@ -30,6 +30,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from kr_core.dispatch.grants import Decisions
     from kr_core.dispatch.plan import Plan, PlannedTask
+    from kr_core.dispatch.scopes import Scope
     from kr_core.dispatch.session import DispatchSession, Worker
     from kr_core.dispatch.workspace import Workspace
     from kr_core.speckit.task_file import Task
@@ -86,7 +87,7 @@ class TaskAttempts:
             last: whether no other follows.
         """
         task, found = planned.task, planned.assignment
-        scope = self._plan.scopes[found.role]
+        scope = self._scope(found.role)
         log = TaskLog(self._pipeline, self._plan.feature, task)
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -116,6 +117,17 @@ class TaskAttempts:
         if came.status == "succeeded" and found.role == REVIEWER and came.output.strip():
             await self._review(planned, log, came.output)
         return done, again
+
+    def _scope(self, role: str) -> Scope:
+        """What a role may write; never the file of the tasks, by which KR goes on."""
+        scope = self._plan.scopes[role]
+        path = self._path()
+        return scope if path is None else scope._replace(deny=(*scope.deny, f"./{path}"))
+
+    def _path(self) -> str | None:
+        """The file of the tasks as git names it; None if there is none."""
+        file = self._plan.file
+        return None if file is None else Path(os.path.realpath(file)).relative_to(self._git.top).as_posix()
 
     async def _finish(
         self, record: TaskRecord, came: _Outcome, decided: Decisions, log: TaskLog, seconds: float
@@ -165,7 +177,7 @@ class TaskAttempts:
         whole = Verdict((), (), ())
         try:
             whole = await shielded(
-                lambda: judge(space, self._plan.scopes[planned.assignment.role], decided.granted)
+                lambda: judge(space, self._scope(planned.assignment.role), decided.granted)
             )
             verdict = await shielded(lambda: without_ignored(self._git, whole))
         except (GitRefusedError, OSError) as error:
@@ -202,7 +214,7 @@ class TaskAttempts:
         work: Path,
     ) -> EndedAgent:
         profile = worker.profile
-        scope = self._plan.scopes[planned.assignment.role]
+        scope = self._scope(planned.assignment.role)
         order = planned.order(self._plan.feature, decided.granted)
         order["scope"] = {"allow": list(scope.allow), "deny": list(scope.deny)}
         program = worker.component.task_program(order, profile.name, profile.model)
@@ -309,7 +321,7 @@ class TaskAttempts:
         self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask, decided: Decisions
     ) -> tuple[GrantRequest, ...]:
         """Ask a person for the paths outside of the scope, where these are all that keep the work from landing."""
-        scope = self._plan.scopes[planned.assignment.role]
+        scope = self._scope(planned.assignment.role)
         wanted = [
             path for path in dict.fromkeys(one.path for one in verdict.refused) if scope.is_grantable(path)
         ]

@@ -892,6 +892,16 @@ def test_what_kr_keeps_aside_is_not_led_into_the_project(make, what, tmp_path):
     assert (top / "README.md").read_text() == FILES["README.md"]
 
 
+def test_an_agent_never_changes_the_file_of_the_tasks(make):
+    """Also where its folder is in the scope: else it could tick other boxes, or make of a task another one."""
+    script = "echo a > src/a.py; sed -i 's/. . T002/[X] T002/; s/b.py/c.py/' specs/001-x/tasks.md"
+    scopes = "dispatch:\n  scopes:\n    dede: {allow: [src/, specs/]}\n"
+    project = make(("- [ ] T001 Implement src/a.py", script), "- [ ] T002 Implement src/b.py", config=scopes)
+    found = run(project, "T001")["T001"]
+    assert (found.status, [one.path for one in found.refused]) == ("blocked_by_scope", [TASKS])
+    assert (found.requests, project.ticked, project.status) == ((), [], [])
+
+
 def test_an_object_of_the_repository_that_is_written_over_is_found(make, tmp_path):
     """Git does not compare an object with its name when it reads one; without a sandbox a file outside would have other content."""
     script = (
