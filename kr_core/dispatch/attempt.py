@@ -13,7 +13,7 @@ from kr_core.aio import shielded
 from kr_core.dispatch import sandbox
 from kr_core.dispatch.agent_process import EndedAgent, run_agent
 from kr_core.dispatch.aside import kept_aside
-from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, without_ignored
+from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, require_own_names, without_ignored
 from kr_core.dispatch.grants import MOST
 from kr_core.dispatch.record import GrantRequest, RefusedPath, TaskRecord, keep
 from kr_core.dispatch.reviews import post_review, review_of
@@ -274,6 +274,7 @@ class TaskAttempts:
         message = printable("\n".join([subject, "", *told])) + "\n"
 
         def work() -> tuple[_Outcome, bool]:
+            require_own_names(self._git, space, verdict.allowed)
             entries = objects_of(self._git, space, verdict.allowed)
             landing = land(
                 self._git,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.dispatch.manifest import LARGEST, changes, scan
 from kr_core.dispatch.scopes import folded
 from kr_core.dispatch.workspace import CHANGEABLE
-from kr_core.git.raw_checkout import GITLINK, LINK
+from kr_core.git.raw_checkout import GITLINK, LINK, tree_entries
 from kr_core.git.worktree import GitRefusedError
 
 if TYPE_CHECKING:
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from kr_core.dispatch.workspace import Workspace
     from kr_core.git.repository import Entry, Git
 
-__all__ = ["CACHES", "Refusal", "Verdict", "judge", "objects_of", "patch_of", "without_ignored"]
+__all__ = [
+    "CACHES",
+    "Refusal",
+    "Verdict",
+    "judge",
+    "objects_of",
+    "patch_of",
+    "require_own_names",
+    "without_ignored",
+]
 
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", "node_modules"}
@@ -271,6 +280,27 @@ def _shown(path: str) -> str:
 
 
 # -- what lands, and what is kept aside ---------------------------------------------------------------------
+
+
+def require_own_names(git: Git, workspace: Workspace, found: Iterable[Change]) -> None:
+    """Check that the names of new files are on no system those of files that have come to the branch since.
+
+    Raises:
+        GitRefusedError: one is.
+    """
+    new, head = [one.path for one in found if one.before is None], git.head()
+    if not new or head == workspace.base:
+        return
+    names: dict[str, set[str]] = {}
+    for entry in tree_entries(git, head):
+        path = os.fsdecode(entry)
+        for part in (path, *_parents(path)):
+            names.setdefault(folded(part), set()).add(part)
+    for path in new:
+        for part in (path, *_parents(path)):
+            if other := min(names.get(folded(part), set()) - {part}, default=""):
+                said = f"on some systems the name of {_shown(path)} is that of {_shown(other)}"
+                raise GitRefusedError(f"{said}, which has come to the branch meanwhile")
 
 
 def objects_of(

@@ -902,6 +902,18 @@ def test_an_agent_never_changes_the_file_of_the_tasks(make):
     assert (found.requests, project.ticked, project.status) == ((), [], [])
 
 
+def test_two_tasks_at_once_make_no_two_names_that_are_one_elsewhere(make):
+    """What differs in case alone is one file on some systems; the second one is refused with the first on the branch."""
+    project = make(
+        ("- [ ] T001 [P] Implement src/new.py", "echo a > src/new.py"),
+        ("- [ ] T002 [P] Implement src/New.py", "sleep 1.5; echo b > src/New.py"),
+    )
+    found = run(project)
+    assert (found["T001"].status, found["T002"].status) == ("succeeded", "blocked_by_scope")
+    assert found["T002"].refused[0].reason == "on some systems its name is that of `src/new.py`"
+    assert "src/New.py" not in project.files()
+
+
 def test_an_object_of_the_repository_that_is_written_over_is_found(make, tmp_path):
     """Git does not compare an object with its name when it reads one; without a sandbox a file outside would have other content."""
     script = (
