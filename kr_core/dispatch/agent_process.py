@@ -106,7 +106,7 @@ async def _within(process: Process, seconds: float) -> None:
     """Wait for its end, at most so long; `Process.wait` would wait for all that hold its pipes, too."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    while process.returncode is None and loop.time() < end:  # noqa: ASYNC110  there is no event for it
+    while process.returncode is None and loop.time() < end:  # noqa: ASYNC110  no event tells of it
         await asyncio.sleep(_POLL_SECONDS)
 
 

@@ -268,4 +268,7 @@ def _listed(plan: Plan, task: ExecutionTask) -> PlannedTask:
 
 
 def _task(task: ExecutionTask) -> Task:
-    return Task(task.id, task.title, 0, 0, False, task.phase, "", task.story, False, task.paths)  # noqa: FBT003  by position
+    return Task(
+        id=task.id, title=task.title, line=0, column=0, done=False, phase=task.phase, section="",
+        story=task.story, parallel=False, paths=task.paths,
+    )  # fmt: skip

@@ -109,8 +109,8 @@ class ProjectGuard:
     def _read_own(self) -> dict[Path, _Content | None]:
         found: dict[Path, _Content | None] = {}
         for home in dict.fromkeys((self._git.folder, self._git.common)):
-            names = [name for name in os.listdir(home) if name not in _UNWATCHED]  # noqa: PTH208
-            for place in (home / "objects/info", *(home / name for name in names)):
+            watched = [one for one in home.iterdir() if one.name not in _UNWATCHED]
+            for place in (home / "objects/info", *watched):
                 inside = sorted(place.rglob("*")) if _is_folder(place) else [place]
                 found |= {
                     one: _content(one) for one in inside if os.path.lexists(one) and not _is_folder(one)

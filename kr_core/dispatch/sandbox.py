@@ -107,7 +107,7 @@ def write_order(
     Raises:
         OSError: it cannot be written.
     """
-    own = {**environment, "TMPDIR": "/tmp" if name == "bubblewrap" else str(confinement.scratch)}  # noqa: S108
+    own = {**environment, "TMPDIR": "/tmp" if name == "bubblewrap" else str(confinement.scratch)}  # noqa: S108  its own there
     landlock: dict[str, Any] | None = None
     inner = list(argv)
     if name == "bubblewrap":
@@ -145,7 +145,7 @@ def _wrapped(confinement: Confinement) -> list[str]:
     size = ("--size", str(_TEMPORARY_BYTES))
     said = [
         program, "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
-        "--cap-drop", "ALL",  # root could mount everything anew, writable
+        "--cap-drop", "ALL",  # root could mount everything again, writable
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     ]  # fmt: skip
     for folder in _outermost(confinement.hidden):
@@ -162,7 +162,7 @@ def _wrapped(confinement: Confinement) -> list[str]:
 def _hidden() -> tuple[Path, ...]:
     """The folders of the user, of temporary files and of services; none of them is the whole disk."""
     # In /run lie the sockets of services that do things for who asks: Docker's gives the whole machine away.
-    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108
+    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108  hidden, not used
     real = [Path(os.path.realpath(one)) for one in named]
     return tuple(dict.fromkeys(one for one in real if one.is_dir() and len(one.parts) > 1))
 

@@ -117,13 +117,13 @@ def _descendants() -> list[int]:
     """The processes below this one, as the system lists their parents; empty where it does not tell."""
     parents: dict[int, int] = {}
     try:
-        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+        folders = [one for one in Path("/proc").iterdir() if one.name.isdigit()]
     except OSError:
         return []
-    for name in names:
+    for folder in folders:
         try:
-            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
+            told = (folder / "stat").read_bytes()
+            parents[int(folder.name)] = int(told.rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue
     found: list[int] = []
@@ -161,7 +161,7 @@ def confine(readable: list[str], writable: list[str]) -> None:
                 place = os.open(name, os.O_PATH | os.O_CLOEXEC)
             except OSError:
                 continue  # it is not there, so there is nothing to allow
-            allowed = rights if os.path.isdir(name) else rights & _FILE_ONLY  # noqa: PTH112
+            allowed = rights if Path(name).is_dir() else rights & _FILE_ONLY
             rule = struct.pack("=Qi", allowed & handled, place)
             _called(_ADD, ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint32(0))
             os.close(place)

@@ -1,4 +1,4 @@
-"""The arguments that a question's calls pass by name."""
+"""The arguments that a question's calls pass by name, and those that its sentences say something takes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 
 _CALL = re.compile(r"(?<![\w.])([^\W\d][\w.]{0,120})\(")
 _KEYWORD = re.compile(r"(?:^|,)\s{0,40}([^\W\d]\w{0,80})\s{0,9}=(?!=)")
+_KIND = r"(?:parameter|param|argument|kwarg|keyword|option|method|attribute|setting)"
+_SAID_OF = re.compile(
+    r"\b(?:the|an?) [`'\"]?([a-z_]\w{1,60})[`'\"]?=? (?:parameter|param|argument|keyword|kwarg|option) (?:of|in|for|to|from|on) "
+    r"(?:the )?[`'\"]?((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60})"
+)
 _QUOTED = re.compile(r"\"[^\"\n]{0,500}\"|'[^'\n]{0,500}'")
 _LONGEST_TEXT = 20_000
 _LONGEST_CALL = 1_000
@@ -29,6 +34,20 @@ def called_keywords(text: str) -> Iterator[CalledKeyword]:
     for call in [*_CALL.finditer(text)][:_MOST]:
         for keyword in _KEYWORD.findall(_outer(text, call.end())):
             yield CalledKeyword(call[1].rstrip("."), keyword)
+
+
+def said_keywords(text: str) -> Iterator[CalledKeyword]:
+    """The parameters that a text says something takes: "the `retries` parameter of requests.get"."""
+    for keyword, called in _SAID_OF.findall(text):
+        yield CalledKeyword(called, keyword)
+
+
+def is_called_part(name: str, text: str) -> bool:
+    """Whether a text calls a name a part of what it names beside it: "the `retry_codes` option of Client"."""
+    spelled = rf"[`'\"]?{re.escape(name)}[`'\"=]{{0,2}}"
+    called = rf"(?<!\w){spelled} (?:\w{{1,20}} )?{_KIND}\b|\b{_KIND} (?:called |named )?{spelled}(?!\w)"
+    beside = rf"(?:{called}).{{0,20}}\b(?:of|in|for|from|on|to|with)\b"
+    return re.search(beside, text, re.IGNORECASE) is not None
 
 
 def _outer(text: str, start: int) -> str:

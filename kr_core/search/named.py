@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier
-from kr_core.search.called_keywords import called_keywords
+from kr_core.search.called_keywords import called_keywords, is_called_part, said_keywords
 from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_names
 from kr_core.text import STOP_WORDS
 
@@ -53,11 +53,6 @@ _PARAMETER_BONUS = 0.6
 _OWN, _TAKEN_OVER = 10, 8
 """What an owner counts that defines a member itself, and one that takes it over."""
 _WORD = re.compile(r"[^\W\d]\w*")
-_SAID_OF = re.compile(
-    r"\b(?:the|an?) [`'\"]?([a-z_]\w{1,60})[`'\"]?=? (?:parameter|param|argument|keyword|kwarg|option) (?:of|in|for|to|from|on) "
-    r"(?:the )?[`'\"]?((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60})"
-)
-"""A parameter that a question says something takes: "the `retries` parameter of requests.get"."""
 
 
 class Resolved(NamedTuple):
@@ -581,8 +576,7 @@ class _Resolver:
     def _not_taken(self, chosen: dict[Identifier, NameEntry]) -> Iterator[UnresolvedName]:
         """The arguments of the question's calls that the library's callables do not take."""
         named = {one.name: entry for one, entry in chosen.items() if not self.is_foreign(one)}
-        said = [(called, keyword) for keyword, called in _SAID_OF.findall(self.text)]
-        for called, keyword in dict.fromkeys([*called_keywords(self.whole), *said]):
+        for called, keyword in dict.fromkeys([*called_keywords(self.whole), *said_keywords(self.text)]):
             entry = named.get(called)
             if entry is None or not (self._is_top(called.partition(".")[0]) or self._names_library()):
                 continue
@@ -626,16 +620,9 @@ class _Resolver:
         return one.name if self._is_claimed(one, beside=beside) and not self._is_said(one) else ""
 
     def _is_called_part(self, one: Identifier) -> bool:
-        """Whether the question calls a name a part of what it names beside it: "the `retry_codes` parameter of Client"."""
-        if one.form not in {"code", "keyword", "snake"} or one.place != "prose":
-            return False
-        spelled = rf"[`'\"]?{re.escape(one.name)}[`'\"=]{{0,2}}"
-        kind = r"(?:parameter|param|argument|kwarg|keyword|option|method|attribute|setting)"
-        called = rf"(?<!\w){spelled} (?:\w{{1,20}} )?{kind}\b|\b{kind} (?:called |named )?{spelled}(?!\w)"
-        return (
-            re.search(rf"(?:{called}).{{0,20}}\b(?:of|in|for|from|on|to|with)\b", self.text, re.IGNORECASE)
-            is not None
-        )
+        """Whether the question calls a name a part of what it names beside it."""
+        is_name = one.form in {"code", "keyword", "snake"} and one.place == "prose"
+        return is_name and is_called_part(one.name, self.text)
 
     def _is_in_message(self, one: Identifier) -> bool:
         return bool(

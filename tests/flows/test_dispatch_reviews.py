@@ -73,7 +73,7 @@ def test_a_review_is_a_comment_on_the_pull_request(project, kr_here, github):
 
 @pytest.mark.parametrize("how", ["no pull request", "broken"])
 def test_without_a_pull_request_the_log_has_the_review(project, kr_here, github, how):
-    """The task succeeds all the same; a failure of the service is told."""
+    """The task still succeeds, and the log names the failure."""
     if how == "broken":
         open_pull(github)
         github.fault_of = lambda asked: BROKEN if "/pulls" in asked.path else None

@@ -702,7 +702,7 @@ def test_changes_that_are_not_committed_are_never_overwritten(make):
 
 
 def test_many_files_are_told_in_few_lines_and_too_many_do_not_land(make):
-    """The record and the log stay small; what does not land is kept aside."""
+    """The record and the log stay small; KR keeps aside what does not land."""
     files = "mkdir src/many; cd src/many; seq {} | split -l 1 -a 3 -"
     project = make(
         ("- [ ] T001 [P] Implement src/a.py", files.format(600)),

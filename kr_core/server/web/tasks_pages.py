@@ -82,7 +82,7 @@ class TaskBrowser:
         """
         found = record_of_key(self._pipeline.journal, key)
         if found is None:
-            raise RequestRefused("unknown", f"There is no task “{key[:100]}”.")
+            raise RequestRefused("unknown", f"No task is called “{key[:100]}”.")
         return found
 
     def steps(self, record: TaskRecord) -> list[tuple[QALogEntry, str]]:

@@ -69,7 +69,7 @@ def test_an_attack_is_refused(task, name):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_a_device_is_refused(task):
-    """Whoever may make one."""
+    """Also where the user may make one."""
     task.do("mknod src/d c 1 3")
     assert [(one.path, one.reason) for one in task.judge().refused] == [("src/d", "it is a device")]
 

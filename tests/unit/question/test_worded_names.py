@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("A1", "A8")
     ],
 )
 def test_a_how_to_says_a_parameter_and_what_takes_it(question, parameter, taker):
-    """Names of several words are said by all of them, in whichever form they are spelled."""
+    """A question says a name of several words if it says each of them, in any spelling."""
     assert says_parameter(parse_question(question), question.split()[-1].strip("?"), parameter, [taker])
 
 

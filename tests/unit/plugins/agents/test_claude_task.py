@@ -1,4 +1,4 @@
-"""What Claude is told of a task."""
+"""What the prompt tells Claude of a task."""
 
 import pytest
 

@@ -414,7 +414,7 @@ def test_what_its_documentation_advises_against_stands_behind_the_rest(package):
 
 @pytest.mark.req("A1")
 def test_two_names_that_one_line_gives_a_function_are_names_of_it(package):
-    """`s = attributes = attrs` is no constant: who asks for `box.s` means the function."""
+    """`s = attributes = attrs` makes no constant: `box.s` in a question means the function."""
     box = package(
         {
             "__init__.py": "from ._make import boxes\n\ns = things = boxes\n",
