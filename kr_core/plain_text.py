@@ -30,6 +30,8 @@ _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
 _LITERAL_OR_TAG = re.compile(rf"(``[^`]{{1,200}}``)|{_TAG.pattern}")
 """What stands between double backticks is shown as it is; a tag elsewhere is mark-up."""
+_RAISED = {"<sup": "^", "<sub": "_"}
+"""What is written in place of these tags: `2<sup>10</sup>` is not 210."""
 
 
 def split_identifier(word: str) -> list[str]:
@@ -88,7 +90,7 @@ def plain(text: str) -> str:
     text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
     text = _REFERENCE.sub(r"\1", text)
     text = _MARKDOWN_LINK.sub(r"\1", text)
-    text = _LITERAL_OR_TAG.sub(lambda found: found[1] or "", text)
+    text = _LITERAL_OR_TAG.sub(lambda found: found[1] or _RAISED.get(found[0][:4], ""), text)
     text = _LINK.sub(r"\1", text)
     text = _ADDRESSED.sub(r"\1", text)
     text = _SUFFIX.sub("", _TILDE.sub("", text))

@@ -36,6 +36,7 @@ def test_a_quote_stands_there_or_not(quote, there):
         ("See :class:`~box.Box` and :py:meth:`put <box.Box.put>`.", "See `box.Box` and `put`."),
         ("[the guide](https://x/a_(b)?c=d) ![logo](x.png)", "the guide logo"),
         ("A ``literal``, <b>bold</b><br/> and `a link <https://x>`__", "A `literal`, bold and a link"),
+        ("base 2<sup>10</sup>, not 10<sup>3</sup>; H<sub>2</sub>O", "base 2^10, not 10^3; H_2O"),
         ("```code``` stays", "```code``` stays"),
         ("a < b > c and List[int](x y)", "a < b > c and List[int](x y)"),
     ],
