@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from kr_core import Passage
-    from kr_core.toolkit import ParsedQuestion, PassageIndex, Term
+    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Term
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
 
 _ASKS_FOR = frozenset({"default", "valu", "option"})
@@ -250,13 +250,8 @@ def _with_declaration(
         return answered
     if not {"default", "yes_no"} & set(parsed.kinds):
         return answered
-    numbers = [
-        one.passage
-        for one in index.named(first.parameter)
-        if one.name == first.symbol and one.parameter == first.parameter
-    ]
-    for hit in index.get(numbers[:1]):
-        for taker in index.by_symbol(hit.passage.data.get("declared_by", "")):
+    for declared in _declared(index, first.symbol, first.parameter):
+        for taker in index.by_symbol(declared.data.get("declared_by", "")):
             meant = passage_of(taker.passage, origin)
             handed = {"pinned": True, "also": (first.symbol, *meant.also)}
             rest = [one for one in answered.support if one.title != meant.title]
@@ -276,15 +271,8 @@ def _with_default(index: PassageIndex, answered: IndexAnswer, origin: Origin) ->
     for passage in answered.passages[:_MOST_SHOWN]:
         if not (passage.pinned and passage.parameter and passage.default):
             continue
-        numbers = [
-            one.passage
-            for one in index.named(passage.parameter)
-            if one.name == passage.symbol and one.parameter == passage.parameter
-        ]
-        for hit in index.get(numbers[:1]):
-            linked = [
-                one for name in hit.passage.data.get("defaults", ()) for one in index.by_symbol(name)[:1]
-            ]
+        for declared in _declared(index, passage.symbol or "", passage.parameter):
+            linked = [one for name in declared.data.get("defaults", ()) for one in index.by_symbol(name)[:1]]
             found += [
                 passage_of(one.passage, origin, "constant")
                 for one in linked
@@ -346,16 +334,21 @@ def _optional(index: PassageIndex, symbol: str) -> list[str]:
     ]
 
 
+def _declared(index: PassageIndex, symbol: str, name: str) -> list[IndexedPassage]:
+    """What the index has about a parameter of a callable: one passage at most."""
+    numbers = [one.passage for one in index.named(name) if one.name == symbol and one.parameter == name]
+    return [hit.passage for hit in index.get(numbers[:1])]
+
+
 def _parameter(index: PassageIndex, symbol: str, name: str, origin: Origin) -> Passage | None:
     """The passage about a parameter of a callable, which may share it with others."""
-    numbers = [one.passage for one in index.named(name) if one.name == symbol and one.parameter == name]
-    for hit in index.get(numbers[:1]):
-        sites = [hit.passage.data["site"], *hit.passage.data.get("sites", [])]
+    for declared in _declared(index, symbol, name):
+        sites = [declared.data["site"], *declared.data.get("sites", [])]
         chosen = next((site for site in sites if site["symbol"] == symbol), None)
         if chosen is None:
             return None
         others = tuple(site["symbol"] for site in sites if site is not chosen)
-        passage = passage_at_site(hit.passage, chosen, others, origin)
+        passage = passage_at_site(declared, chosen, others, origin)
         return passage if passage.symbol == symbol else None  # its documentation lies in another file
     return None
 
