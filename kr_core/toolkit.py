@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kr_core.question.parsed_question import parse_question as parse_question
     from kr_core.question.spelled_names import Identifier as Identifier
     from kr_core.question.version_numbers import is_same_version as is_same_version
+    from kr_core.question.worded_names import named_elsewhere as named_elsewhere
     from kr_core.question.worded_names import says_parameter as says_parameter
     from kr_core.question.worded_names import telling_stems as telling_stems
     from kr_core.search.documents.documents import Documents as Documents

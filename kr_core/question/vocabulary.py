@@ -4,13 +4,13 @@ from __future__ import annotations
 
 PLAIN_ENGLISH = frozenset(
     """
-    abc array arrow attr babel bag bbox beaker black bottle box build cache calendar celery chalice chess
+    abc array arrow attr babel bag bbox beaker black bottle box build cache calendar chalice chess
     clean click cmd code codecs commands common config contextvars copy core cycler data databases dataset date
     decorator decorators deprecated distributed email enum errno errors events executing fabric faker fire flux
     formatter fractions future gc glom gradient graph graphs grasp html http icecream image images invoke ipaddress
     isolate keyword keyring limits locale logging magic mail maps mail markdown marshal math mechanize mock mode
     models more munch nest nose numbers operator orders packaging parse parser path paths pickle pipe pipeline pin
-    plan plants platform playwright plotly pool prefect process profile progress prompt proxy pulp purl py python
+    plan plants platform plotly pool prefect process profile progress prompt proxy pulp purl py python
     queue random re records regex render requests resource responses retry retrying rich rope rules safe sample
     schedule schema scope secrets secure select selectors service sets sh shell signal signals simple site six
     slugify smart snap soup sphinx stack stat state statistics storage streams string struct suds symbol symtable

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from kr_core.text import content_words, split_identifier, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from kr_core.question.parsed_question import ParsedQuestion
 
-__all__ = ["says_parameter", "telling_stems"]
+__all__ = ["named_elsewhere", "says_parameter", "telling_stems"]
 
 _OF_KIND = frozenset(
     stem(word)
@@ -35,7 +35,18 @@ def telling_stems(parsed: ParsedQuestion, library: str) -> set[str]:
     )
 
 
-def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers: Iterable[str]) -> bool:
+def named_elsewhere(names: Iterable[str], told: str) -> set[str]:
+    """The stems that the last parts of some names say and a text does not: `read_csv` is another place for the words of a CSV."""
+    return {part for name in names for part in _parts(name.rpartition(".")[2])} - set(map(stem, words(told)))
+
+
+def says_parameter(
+    parsed: ParsedQuestion,
+    library: str,
+    parameter: str,
+    takers: Iterable[str],
+    elsewhere: Collection[str] = frozenset(),
+) -> bool:
     """Whether a how-to says a parameter and a callable that takes it, each in full, and for the most part nothing else.
 
     Args:
@@ -43,6 +54,7 @@ def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers:
         library: its name, which says nothing of the callable.
         parameter: its name.
         takers: the names of the callable, and of others that take the same parameter.
+        elsewhere: stems that speak for another callable, from `named_elsewhere`.
     """
     if parsed.kind != "how_to":
         return False
@@ -53,7 +65,7 @@ def says_parameter(parsed: ParsedQuestion, library: str, parameter: str, takers:
         return False
     telling = telling_stems(parsed, library)
     left = telling.difference(named, *taking)
-    return len(left) <= min(_MOST_LEFT, len(telling) / 2)
+    return left.isdisjoint(elsewhere) and len(left) <= min(_MOST_LEFT, len(telling) / 2)
 
 
 def _joined(asking: str) -> set[str]:

@@ -215,8 +215,8 @@ class _Resolver:
     def resolve(self) -> Resolution:
         """What each name means, and which of them are asked about."""
         symbols = {one: self._symbols(one) for one in self.asked if not self._is_library(one)}
-        shared = self._shared_owners(symbols)
-        chosen = {one: self._best(found, shared) for one, found in symbols.items() if found}
+        shared, standing = self._shared_owners(symbols), self._standing_of_owners(symbols)
+        chosen = {one: self._best(found, shared, standing) for one, found in symbols.items() if found}
         owners: set[Identifier] = set()
         owner = _class_in(chosen)
         meant = list(self._meant(symbols, chosen, owner, owners))
@@ -483,7 +483,20 @@ class _Resolver:
                 counted.update(dict.fromkeys(takers, _OWN))
         return counted
 
-    def _best(self, found: Sequence[_Meaning], shared: Counter[str]) -> NameEntry:
+    def _standing_of_owners(self, symbols: dict[Identifier, list[_Meaning]]) -> Counter[str]:
+        """What the compared names of each owner stand for together, so that both are taken from one: `Task.delay` beside `Task.apply_async`."""
+        counted: Counter[str] = Counter()
+        for found in symbols.values() if self.kind == "difference" else ():
+            best: dict[str, float] = {}
+            for each in found:
+                owner = each.entry.name.rpartition(".")[0]
+                best[owner] = max(best.get(owner, 0.0), each.entry.standing)
+            counted.update(best)  # type: ignore[arg-type]  a Counter adds numbers of any kind
+        return counted
+
+    def _best(
+        self, found: Sequence[_Meaning], shared: Counter[str], standing: Counter[str]
+    ) -> NameEntry:
         """The best of what a name may mean; of a member that several classes define alike, that of their base."""
 
         def worth(each: _Meaning) -> tuple[float, ...]:
@@ -491,7 +504,7 @@ class _Resolver:
             met = shared[owner] + shared[each.entry.name]
             return (
                 each.level, self._owner_named(each.entry), self._is_builtin(each.entry.name), met,
-                each.entry.standing + 0.3 * each.entry.own,
+                standing[owner], each.entry.standing + 0.3 * each.entry.own,
             )  # fmt: skip
 
         most = max(map(worth, found))

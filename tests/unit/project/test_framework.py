@@ -14,7 +14,7 @@ from kr_core.question.topics import topic_and_tags
 def shop(tmp_path, make_environment, install, project):
     """A project that asks for httpx and PyYAML, and has much more installed."""
     names = (
-        "httpx requests click rich attrs six packaging build sqlalchemy pytest pytest-asyncio anyio jinja2"
+        "celery httpx requests click rich attrs six packaging build sqlalchemy pytest pytest-asyncio anyio jinja2"
     )
     site = make_environment(tmp_path / ".venv", dict.fromkeys(names.split(), "1.0"))
     install(site, "PyYAML", "6.0", modules=("yaml", "_yaml"), top_level=True)
@@ -47,6 +47,7 @@ def shop(tmp_path, make_environment, install, project):
         ("How do I mark async tests in pytest asyncio?", "pytest-asyncio"),
         ("What does packaging.version.parse return?", "packaging"),
         ("How do I group by in polars?", "polars"),
+        ("How do I make celery acknowledge a task only after it ran?", "celery"),
     ],
 )
 def test_a_package_is_known_by_any_of_its_names(shop, question, framework):

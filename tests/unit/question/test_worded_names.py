@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core.question.parsed_question import parse_question
-from kr_core.question.worded_names import says_parameter, telling_stems
+from kr_core.question.worded_names import named_elsewhere, says_parameter, telling_stems
 
 pytestmark = pytest.mark.req("A1", "A8")
 
@@ -44,3 +44,15 @@ def test_what_is_said_in_part_or_by_the_way_is_not_asked_for(question, parameter
 def test_the_library_says_nothing_of_its_question():
     """Neither do words that any question of the kind has."""
     assert telling_stems(parse_question("How do I set a timeout in httpx?"), "httpx") == {"timeout"}
+
+
+def test_a_word_that_another_callable_is_called_by_speaks_against_a_parameter():
+    """`read(columns)` of another reader is no answer to a question about a CSV where there is a `read_csv`."""
+    asked = parse_question("How do I read only some columns from a CSV in box?")
+    others = ["box.Reader.read", "box.read_csv"]
+    assert says_parameter(asked, "box", "columns", ["box.Reader.read"])
+    elsewhere = named_elsewhere(others, "box.Reader.read reads a table")
+    assert not says_parameter(asked, "box", "columns", ["box.Reader.read"], elsewhere)
+    assert says_parameter(
+        asked, "box", "columns", ["box.read_csv"], named_elsewhere(others, "box.read_csv reads a CSV")
+    )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.toolkit import answered, content_words, parse_question, says_parameter, stem, words
+from kr_core.toolkit import (
+    answered,
+    content_words,
+    named_elsewhere,
+    parse_question,
+    says_parameter,
+    stem,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +47,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "said all": said**3,
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
-        "worded parameter": is_worded(query, question, first),
+        "worded parameter": is_worded(query, question, shown),
         "deprecated": first.deprecated is not None,
         "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
         "message": first.what == "message" and first.pinned,
@@ -59,10 +67,15 @@ def _is_documented(passage: Passage) -> bool:
     return len(passage.lead.split()) >= 3 or not passage.symbol
 
 
-def is_worded(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
-    """Whether a how-to says the parameter and what takes it in everyday words."""
+def is_worded(query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage]) -> bool:
+    """Whether a how-to says the first parameter and what takes it in everyday words, and nothing that another callable is called by."""
+    first = shown[0]
     takers = [name for name in (first.symbol, *first.also, *first.aliases) if name]
-    return bool(first.parameter) and says_parameter(asked, query.framework, first.parameter or "", takers)
+    told = " ".join([*takers, first.text])
+    elsewhere = named_elsewhere([one.symbol for one in shown if one.symbol], told)
+    return bool(first.parameter) and says_parameter(
+        asked, query.framework, first.parameter or "", takers, elsewhere
+    )
 
 
 def _said(query: ResearchQuery, draft: Draft) -> float:

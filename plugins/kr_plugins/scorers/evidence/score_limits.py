@@ -81,11 +81,12 @@ def limit_of(
     shown = [passage for _source, finding in findings for passage in finding.passages]
     if shown:
         asked = parse_question(query.question)
-        told += _of_first(shown[0], asked.kind, worded=is_worded(query, asked, shown[0]))
-        told += [(MEDIUM - 1, reason) for reason in _not_said(query, asked, shown, draft)]
+        worded = is_worded(query, asked, shown)
+        told += _of_first(shown[0], asked.kind, worded=worded)
+        told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft, worded=worded)]
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
-        told += _lacks(query, asked, shown[0], draft)
+        told += _lacks(query, asked, shown[0], draft, worded=worded)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
 
@@ -133,7 +134,7 @@ def _of_first(first: Passage, kind: str, *, worded: bool) -> Iterator[tuple[int,
 
 
 def _not_said(
-    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft
+    asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft, *, worded: bool
 ) -> Iterator[str]:
     """What the question turns on and no sentence of the answer says."""
     told = [claim.text.casefold() for claim in draft.summary]
@@ -158,7 +159,7 @@ def _not_said(
     decides = draft.direct and _VERDICT.match(draft.summary[0].text)
     if asked.kind == "yes_no" and not decides and not any(one.pinned for one in shown):
         yield "no sentence decides"
-    asks = _DOES_BY_DEFAULT if first.pinned or is_worded(query, asked, first) else _BY_DEFAULT
+    asks = _DOES_BY_DEFAULT if first.pinned or worded else _BY_DEFAULT
     if first.parameter and first.default == "None" and first.default_means is None:
         says_it = _BY_DEFAULT.search(_TOLD_NONE.sub("", " ".join(told)))
         if asks.search(asked.asking) and not says_it:
@@ -180,7 +181,7 @@ def _not_named(asked: ParsedQuestion, draft: Draft) -> Iterator[str]:
 
 
 def _lacks(
-    query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft
+    query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft, *, worded: bool
 ) -> Iterator[tuple[int, str]]:
     """What the question asks for, if the answer has nothing of the kind."""
     told = _told_of(first, draft)
@@ -199,7 +200,7 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    is_topical = asked.kind in _TOPICAL and first.what != "message" and not is_worded(query, asked, first)
+    is_topical = asked.kind in _TOPICAL and first.what != "message" and not worded
     if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
 

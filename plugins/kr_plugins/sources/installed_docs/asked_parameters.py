@@ -6,7 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.plugin import UnresolvedName
-from kr_core.toolkit import content_words, described_parameters, look_up, says_parameter, stem, words
+from kr_core.toolkit import (
+    content_words,
+    described_parameters,
+    look_up,
+    named_elsewhere,
+    says_parameter,
+    stem,
+    words,
+)
 from kr_plugins.sources.installed_docs.cited_passages import passage_at_site, passage_of, passage_or_site
 from kr_plugins.sources.installed_docs.parameters import advises_against
 
@@ -210,11 +218,14 @@ def _worded_parameter_first(
         return answered
     library = " ".join(names)
     takers = dict.fromkeys(one.symbol for one in answered.passages[:_MOST_SHOWN] if one.symbol)
+    shown = [one.symbol for one in answered.passages if one.symbol]
     for symbol in takers:
+        told = " ".join([symbol, *(hit.passage.text for hit in index.by_symbol(symbol))])
+        elsewhere = named_elsewhere(shown, told)
         for name in _optional(index, symbol)[:_MOST_TAKEN]:
             meant = (
                 _parameter(index, symbol, name, origin)
-                if says_parameter(parsed, library, name, [symbol])
+                if says_parameter(parsed, library, name, [symbol], elsewhere)
                 else None
             )
             if meant is not None and meant.lead and not (meant.deprecated or advises_against(meant.text)):

@@ -338,6 +338,42 @@ def test_two_names_take_the_owner_that_defines_both(rooted):
     assert _pinned(told) == ["rooted.Base.validate", "rooted.Base.construct"]
 
 
+@pytest.mark.req("A1", "A2")
+def test_compared_names_take_the_owner_that_documents_both(install, project, tmp_path):
+    """Another class that has both names documents one of them better, and says nothing of the other."""
+    source = '''\
+        """Jobs."""
+
+        class Task:
+            """A task."""
+
+            def send(self):
+                """Send a task."""
+
+            def delay(self):
+                """Send a task later."""
+
+        class Zmap:
+            """Several tasks in one."""
+
+            def send(self):
+                return self
+
+            def delay(self):
+                """Send several tasks later."""
+        '''
+    install("jobs", {"jobs/__init__.py": source})
+    found = find("jobs", project())
+    index, _notes = open_index(
+        tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
+    )
+    told = answer(
+        index, "What is the difference between send and delay in jobs?", found.names, found.origin
+    )
+    index.close()
+    assert _pinned(told) == ["jobs.Task.send", "jobs.Task.delay"]
+
+
 @pytest.mark.req("A1")
 @pytest.mark.parametrize("name", ["Table.merge", "rooted.merge"])
 def test_a_parameter_goes_by_the_name_that_was_asked_for(rooted, name):
