@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterable, Sequence
 
-__all__ = ["nearness"]
+__all__ = ["first_sentence", "nearness"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _LONGEST = 600
@@ -20,19 +20,25 @@ _LONGEST = 600
 _MOST_WORDS = 60
 
 
-def nearness(asked: Iterable[str], leads: Sequence[str]) -> list[float]:
+def first_sentence(text: str) -> str:
+    """The first sentence of a text."""
+    return _SENTENCE_END.split(text[:_LONGEST].strip(), maxsplit=1)[0]
+
+
+def nearness(asked: Iterable[str], texts: Sequence[str], *, whole: bool = False) -> list[float]:
     """The cosines of some words and the first sentences of texts; zeros where the table cannot be read.
 
     Args:
         asked: the telling words of the question.
-        leads: the first paragraphs of passages.
+        texts: what passages say first.
+        whole: whether all of each text counts, not its first sentence alone.
     """
     table = readable_table()
     if table is None:
-        return [0.0] * len(leads)
+        return [0.0] * len(texts)
     question = row_of(table.total(tokens(" ".join(asked))[:_MOST_WORDS]))
-    sentences = (_SENTENCE_END.split(lead[:_LONGEST].strip(), maxsplit=1)[0] for lead in leads)
-    rows = (row_of(table.total(tokens(sentence)[:_MOST_WORDS])) for sentence in sentences)
+    said = texts if whole else map(first_sentence, texts)
+    rows = (row_of(table.total(tokens(text)[:_MOST_WORDS])) for text in said)
     return [_cosine(question, row) for row in rows]
 
 

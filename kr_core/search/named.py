@@ -483,20 +483,19 @@ class _Resolver:
                 counted.update(dict.fromkeys(takers, _OWN))
         return counted
 
-    def _standing_of_owners(self, symbols: dict[Identifier, list[_Meaning]]) -> Counter[str]:
+    def _standing_of_owners(self, symbols: dict[Identifier, list[_Meaning]]) -> dict[str, float]:
         """What the compared names of each owner stand for together, so that both are taken from one: `Task.delay` beside `Task.apply_async`."""
-        counted: Counter[str] = Counter()
+        counted: dict[str, float] = defaultdict(float)
         for found in symbols.values() if self.kind == "difference" else ():
             best: dict[str, float] = {}
             for each in found:
                 owner = each.entry.name.rpartition(".")[0]
                 best[owner] = max(best.get(owner, 0.0), each.entry.standing)
-            counted.update(best)  # type: ignore[arg-type]  a Counter adds numbers of any kind
+            for owner, standing in best.items():
+                counted[owner] += standing
         return counted
 
-    def _best(
-        self, found: Sequence[_Meaning], shared: Counter[str], standing: Counter[str]
-    ) -> NameEntry:
+    def _best(self, found: Sequence[_Meaning], shared: Counter[str], standing: dict[str, float]) -> NameEntry:
         """The best of what a name may mean; of a member that several classes define alike, that of their base."""
 
         def worth(each: _Meaning) -> tuple[float, ...]:
@@ -504,7 +503,7 @@ class _Resolver:
             met = shared[owner] + shared[each.entry.name]
             return (
                 each.level, self._owner_named(each.entry), self._is_builtin(each.entry.name), met,
-                standing[owner], each.entry.standing + 0.3 * each.entry.own,
+                standing.get(owner, 0.0), each.entry.standing + 0.3 * each.entry.own,
             )  # fmt: skip
 
         most = max(map(worth, found))

@@ -14,6 +14,7 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.version_numbers import is_same_version, versions_in
+from kr_core.search.reordering import reordered
 from kr_core.search.weights import TUNED, Weights
 from kr_core.text import STOP_WORDS, is_opposite, split_identifier, stem, words
 
@@ -101,6 +102,8 @@ class Focus(NamedTuple):
     """The words of each thing that the question asks for, where it asks for several."""
     by_meaning: bool = False
     """Whether passages count more whose first sentence is near the question in meaning."""
+    learned: bool = False
+    """Whether the order of the first is the model's, as `reordering` says."""
 
     former: Collection[str] = ()
     """Words of the question that may name a module for former versions; what lies in another one counts less."""
@@ -149,6 +152,8 @@ def rank(
     first = [placed[number] for number, pin in pins.items() if pin.first]
     rest = [found for number, found in placed.items() if number not in pins or not pins[number].first]
     rest.sort(key=lambda found: (-found.score, found.passage.title))
+    if focus.learned and not first:
+        rest = reordered(index, terms, rest)
     return _with_parts(_diverse(rest, first), [placed[number] for number in parts], len(first))[:limit]
 
 

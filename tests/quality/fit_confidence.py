@@ -1,6 +1,6 @@
 """Fit the scorer `evidence` on the question sets, and print how well it holds.
 
-    KR_QUALITY_NODE=/tmp/node KR_QUALITY_OTHER=/tmp/other python tests/quality/fit_confidence.py
+    KR_QUALITY_NODE=/tmp/node KR_QUALITY_OTHER=/tmp/other KR_QUALITY_WIDE=/tmp/wide python tests/quality/fit_confidence.py
 
 It fits on the parts `tuning` and `choosing` of every language (`measure_sets.py` says what these folders are), and on `dev.yaml` and
 `tuning.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each figure
@@ -58,23 +58,28 @@ def everyday(name: str) -> list[dict[str, Any]]:
     ]
 
 
+def fitted_on(*, npm: bool = True) -> dict[str, list[Any]]:
+    """The questions that models are fitted on, by the environment in which they are asked."""
+    asked: dict[str, list[Any]] = {
+        "python": [
+            *load("tuning"),
+            *load("choosing"),
+            *load("tuning", "everyday"),
+            *load("tuning", "parameters"),
+            *everyday("dev.yaml"),
+        ],
+        "everyday_other": [*load("tuning", "everyday_other"), *everyday("tuning.yaml")],
+        "wide": load("tuning", "wide"),
+    }
+    return asked | {"npm": [*load("tuning", "npm"), *load("choosing", "npm")]} if npm else asked
+
+
 def main() -> None:
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
-        asked = {
-            "python": [
-                *load("tuning"),
-                *load("choosing"),
-                *load("tuning", "everyday"),
-                *load("tuning", "parameters"),
-                *everyday("dev.yaml"),
-            ],
-            "everyday_other": [*load("tuning", "everyday_other"), *everyday("tuning.yaml")],
-            "npm": [*load("tuning", "npm"), *load("choosing", "npm")],
-        }
         outcomes = [
             one
-            for language, entries in asked.items()
+            for language, entries in fitted_on().items()
             for one in measure(entries, project_of(language, Path(root)), cache)
         ]
     outcomes = [one for one in outcomes if one.features]

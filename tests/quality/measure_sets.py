@@ -10,7 +10,8 @@ The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in w
 
     npm ci --ignore-scripts --omit=optional
 
-KR_QUALITY_OTHER names an environment in which `tests/quality/tuning-requirements.txt` was installed.
+KR_QUALITY_OTHER names an environment in which `tests/quality/tuning-requirements.txt` was installed, KR_QUALITY_WIDE one
+with `tests/quality/wide-requirements.txt`, installed with `pip install --no-deps -r`.
 
 The sets lie in `tests/quality/sets` in three parts: one to tune on, one to choose with, one only reported. A question counts
 as right if every pattern of its key fact is within the first 900 characters of the summary, and a symbol that the set
@@ -80,7 +81,7 @@ def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, A
     asked = answered_by(source, project, entry["package"].lower(), entry["question"])
     wanted = set(entry.get("symbols") or ())
     shown = asked.finding.passages
-    place = next((n for n, passage in enumerate(shown) if _suffixes(names(passage)) & wanted), None)
+    place = next((n for n, passage in enumerate(shown) if suffixes(names(passage)) & wanted), None)
     head = re.sub(r"\s+", " ", asked.summary)[:REACH]
     patterns = entry.get("fact") or ()
     fact = bool(patterns) and all(re.search(one, head, re.IGNORECASE | re.DOTALL) for one in patterns)
@@ -90,7 +91,7 @@ def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, A
     )  # fmt: skip
 
 
-def _suffixes(found: Iterable[str]) -> set[str]:
+def suffixes(found: Iterable[str]) -> set[str]:
     """Names, and what is left of each without its first parts, as far as two parts are left: `yargs.Argv.strict`."""
     ends = {".".join(name.split(".")[n:]) for name in found for n in range(1, name.count("."))}
     return ends.union(found)
@@ -108,7 +109,11 @@ def project_of(language: str, root: Path) -> LocalProject:
     if language == "npm":
         folder = Path(os.environ["KR_QUALITY_NODE"])
         return LocalProject(folder, folder, {}, own_prefix=None)
-    environment = os.environ["KR_QUALITY_OTHER"] if language.endswith("_other") else ENVIRONMENT
+    environment: Path | str = ENVIRONMENT
+    if language.endswith("_other"):
+        environment = os.environ["KR_QUALITY_OTHER"]
+    elif language == "wide":
+        environment = os.environ["KR_QUALITY_WIDE"]
     return LocalProject(root, root, {"VIRTUAL_ENV": str(environment)})
 
 

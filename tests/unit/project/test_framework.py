@@ -13,9 +13,7 @@ from kr_core.question.topics import topic_and_tags
 @pytest.fixture
 def shop(tmp_path, make_environment, install, project):
     """A project that asks for httpx and PyYAML, and has much more installed."""
-    names = (
-        "celery httpx requests click rich attrs six packaging build sqlalchemy pytest pytest-asyncio anyio jinja2"
-    )
+    names = "celery httpx requests click rich attrs six packaging build sqlalchemy pytest pytest-asyncio anyio jinja2"
     site = make_environment(tmp_path / ".venv", dict.fromkeys(names.split(), "1.0"))
     install(site, "PyYAML", "6.0", modules=("yaml", "_yaml"), top_level=True)
     install(site, "beautifulsoup4", "4.12", modules=("bs4",))

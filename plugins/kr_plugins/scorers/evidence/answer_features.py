@@ -10,6 +10,7 @@ from kr_core.toolkit import (
     named_elsewhere,
     parse_question,
     says_parameter,
+    split_identifier,
     stem,
     words,
 )
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
+_DEEPEST = 5
+"""Modules and classes in which a name lies; more count the same."""
 
 
 def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft) -> dict[str, float]:
@@ -43,6 +46,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "missing words": min(1.0, len(found.missing) / 3),
         "unresolved name": any(finding.unresolved for _source, finding in findings),
         "lead": _lead(shown),
+        **_of_name(query, first),
         "said": said,
         "said all": said**3,
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
@@ -61,6 +65,22 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         f"pinned {question.kind}": first.pinned,
     }
     return {name: float(value) for name, value in known.items() if value}
+
+
+def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:
+    """How deep in its package the first passage lies, and what share of the question's telling words its name and first sentences say."""
+    *modules, last = (first.symbol or "").split(".")
+    asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
+    named = {
+        stem(part) for name in (*modules[-1:], last, first.parameter or "") for part in split_identifier(name)
+    }
+    told = len(asked & (named | {stem(word) for word in words(first.lead)})) / (len(asked) or 1)
+    return {
+        "depth": min(1.0, len(modules) / _DEEPEST),
+        "at top": len(modules) == 1,
+        "told": told,
+        "told of what is not named": 0.0 if first.pinned else told,
+    }
 
 
 def _is_documented(passage: Passage) -> bool:

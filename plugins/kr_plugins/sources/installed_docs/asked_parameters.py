@@ -47,6 +47,8 @@ _ALIKE = 0.9
 """A likeness from which on two words say the same."""
 _TELLS_MORE = 0.1
 """Such a share of a how-to the name of a parameter has to say that its callable does not."""
+_ABLE, _MOST_ABLE = 0.1, 2
+"""Such a share of a question the parameter has to say that may answer it for its callable."""
 _CLEARLY = 1.25
 """How much more of a question a parameter says than one whose name the question only happens to say."""
 
@@ -75,6 +77,7 @@ def about_parameters(
     answered = _callable_first(parsed, _with_setting(index, parsed, answered, origin))
     answered = _telling_parameter_first(index, parsed, answered, terms, origin)
     answered = _worded_parameter_first(index, parsed, answered, names, origin)
+    answered = _able_parameters_first(index, parsed, answered, terms, origin)
     answered = _asked_together(index, parsed, answered, origin)
     answered = _with_declaration(index, parsed, answered, origin)
     answered = _with_default(index, answered, origin)
@@ -233,6 +236,43 @@ def _worded_parameter_first(
                 rest = [one for one in answered.passages if one.title != meant.title]
                 return answered._replace(passages=(meant.model_copy(update=better), *rest))
     return answered
+
+
+def _able_parameters_first(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, terms: Sequence[Term], origin: Origin
+) -> IndexAnswer:
+    """The answer with the parameter first by which a callable that the question names does what is asked.
+
+    "Can `add_job` overwrite a job that has the same id?" is answered by `add_job(replace_existing=...)`. A second one
+    that says as much comes with it.
+    """
+    first = next(iter(answered.passages), None)
+    if (
+        first is None
+        or parsed.kind not in {"yes_no", "how_to"}
+        or sum(one.pinned for one in answered.passages) > 1
+    ):
+        return answered
+    if not (first.pinned and first.symbol and not first.parameter and first.what in {"function", "class"}):
+        return answered
+    optional = frozenset(_optional(index, first.symbol)[:_MOST_TAKEN])
+    shares = {
+        one.parameter: share for share, one in described_parameters(index, terms, first.symbol)
+        if one.parameter in optional and share >= _ABLE
+        and not (one.data.get("star") or one.data.get("deprecated") or advises_against(one.text))
+    }  # fmt: skip
+    best = [name for name in shares if shares[name] * _CLEARLY >= max(shares.values())][:_MOST_ABLE]
+    found = [one for name in best if name and (one := _parameter(index, first.symbol, name, origin))]
+    if not found or not found[0].lead:
+        return answered
+    better = {"coverage": first.coverage, "covered": first.covered}
+    meant = [
+        found[0].model_copy(update={**better, "pinned": True}),
+        *(one.model_copy(update=better) for one in found[1:]),
+    ]
+    titles = {one.title for one in meant}
+    rest = [one for one in answered.passages if one.title not in titles]
+    return answered._replace(passages=(*meant, *rest))
 
 
 def _said_by_name(parameter: str, terms: Sequence[Term], said: Collection[str]) -> float:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 _BY_WORDS_ALONE = "pkg:npm/"
-"""The table of word vectors was made from Python packages: sections of a README came first that were farther off."""
+"""Word vectors and the learned order come from Python packages: sections of a README came first that were farther off."""
 _SHORT = 400
 """A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
 _PINNED = 4
@@ -168,7 +168,8 @@ def _focus(
     by_meaning = not pins and not near and not origin.url.startswith(_BY_WORDS_ALONE)
     parts = parsed.parts[:_MOST_PARTS] if parsed.kind == "how_to" else ()
     former = frozenset(word.lower() for word in _FORMER.findall(parsed.text))
-    return Focus(modules, pins, near, parts=parts, by_meaning=by_meaning, former=former)
+    learned = parsed.kind in {"how_to", "yes_no"} and not origin.url.startswith(_BY_WORDS_ALONE)
+    return Focus(modules, pins, near, parts=parts, by_meaning=by_meaning, learned=learned, former=former)
 
 
 def _by_asked_names(index: PassageIndex, answered: IndexAnswer, named: Resolution) -> IndexAnswer:

@@ -679,3 +679,17 @@ def test_whether_a_parameter_is_required_is_told(install, ask_about):
         'default of `rope` in `pier.moor` is `"long"`.'
         in ask_about("pier", "Is rope of pier.moor optional?")[0]
     )
+
+
+@pytest.mark.req("A2", "A3")
+def test_what_a_named_callable_can_do_is_told_by_its_parameter(ask):
+    """Its own first sentence says nothing of the question, and the parameter comes before it."""
+    text, _level = ask("Can crate.moor give the ship pads to some width?")
+    assert text.startswith("`crate.moor(pad_ship_to=...)` (type `int`): The width of the ship with its pads.")
+
+
+@pytest.mark.req("A2")
+def test_a_parameter_that_every_call_needs_is_no_ability(ask):
+    """`match(text)` is not how `match` can do anything."""
+    text, _level = ask("Can crate.match handle a text?")
+    assert text.index("Match a text.") < text.index("match(text=")

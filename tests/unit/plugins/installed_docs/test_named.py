@@ -367,9 +367,7 @@ def test_compared_names_take_the_owner_that_documents_both(install, project, tmp
     index, _notes = open_index(
         tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
     )
-    told = answer(
-        index, "What is the difference between send and delay in jobs?", found.names, found.origin
-    )
+    told = answer(index, "What is the difference between send and delay in jobs?", found.names, found.origin)
     index.close()
     assert _pinned(told) == ["jobs.Task.send", "jobs.Task.delay"]
 

@@ -29,7 +29,7 @@ _OF_PARAMETERS = frozenset(
 )
 _OF_USE = frozenset("positional nonkeyword keyword signature docstring option options deprecators".split())
 """Parts of the names of decorators that speak of a way to call, or of something else altogether."""
-_MESSAGES = ("message", "reason", "msg", "details", "alternative", "instructions", "extra")
+_MESSAGES = ("message", "reason", "msg", "details", "hint", "alternative", "instructions", "extra")
 _DIRECTIVE = re.compile(r"^(\s*+)\.\.\s++(?:deprecated|legacy)::[ \t]*+(.*)$")
 _SINCE = re.compile(r"^(?:(?:since |in )?(?:version )?v?\d[\w.]*\w?[.:]?(?:\s+|$))")
 _HINT = re.compile(r"(?i)deprecated|legacy")

@@ -1,0 +1,146 @@
+"""The first passages of a how-to that names nothing, in the order that a model learned from questions with known answers.
+
+The words of such a question lie in many passages. What tells the right one is less how many of them it says than what it
+is: a public function near the top of its package, described at length, whose name says no more than the question. A
+linear model weighs these together; `tests/quality/fit_reordering.py` fits it so that the right passage of each question is
+likelier than the others (the softmax of ListNet, Cao et al., 2007), and `docs/quality.md` says what it brings.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from importlib.resources import files
+from math import log
+from typing import TYPE_CHECKING
+
+from kr_core.search.first_sentences import first_sentence, nearness
+from kr_core.text import split_identifier, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kr_core.search.passage_index import IndexedPassage, PassageIndex
+    from kr_core.search.ranking import RankedPassage
+    from kr_core.search.terms import Term
+
+__all__ = ["WEIGHTS_FILE", "reordered", "traits_of"]
+
+WEIGHTS_FILE = "reordering.json"
+_FIRST = 25
+"""Passages that are put in order; those behind them keep theirs."""
+_SAID = 0.99
+"""A likeness from which on a word counts as said itself."""
+_NEAR_TOP, _LONGEST = 600, 1_500
+"""Characters of a passage whose meaning counts, and up to which a longer one counts more."""
+_FEW = 3
+"""A first sentence of fewer words describes nothing."""
+_INTERNAL = frozenset(
+    """abc backends base compat contrib core engine experimental ext helpers impl internal legacy mixin mixins mypy plugins
+    protocols testing types util utils v1 vendor""".split()
+)
+"""What modules are called that hold what few users call."""
+
+
+def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPassage]) -> list[RankedPassage]:
+    """The passages, the first of them in the model's order."""
+    weights = _weights()
+    traits = traits_of(index, terms, ranked)
+    worth = [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in traits]
+    order = sorted(range(len(traits)), key=lambda place: -worth[place])
+    return [*(ranked[place] for place in order), *ranked[len(traits) :]]
+
+
+@functools.cache
+def _weights() -> Mapping[str, float]:
+    kept: dict[str, float] = json.loads((files("kr_core.search") / WEIGHTS_FILE).read_text("utf-8"))
+    return kept
+
+
+def traits_of(
+    index: PassageIndex, terms: Sequence[Term], ranked: Sequence[RankedPassage]
+) -> list[dict[str, float]]:
+    """What the model knows of each of the first passages of a question, in their order."""
+    first = ranked[:_FIRST]
+    asked = [term.word for term in terms if " " not in term.word]
+    top = max((found.score for found in first), default=0.0) or 1.0
+    leads = nearness(asked, [found.passage.lead for found in first])
+    bodies = nearness(asked, [found.passage.text[:_NEAR_TOP] for found in first], whole=True)
+    of_owner: dict[str, float] = {}
+    for found in first:
+        owner = _owner(found.passage)
+        of_owner[owner] = of_owner.get(owner, 0.0) + found.score / top
+    return [
+        {
+            "score": log(max(found.score, 1e-6) / top),
+            "lead nearness": lead,
+            "body nearness": body,
+            "support": of_owner.get(found.passage.symbol or "", 0.0),
+            **_kind_of(found.passage),
+            **_words_of(index, found.passage, terms),
+        }
+        for found, lead, body in zip(first, leads, bodies, strict=True)
+    ]
+
+
+def _owner(passage: IndexedPassage) -> str:
+    symbol = passage.symbol or ""
+    return symbol if passage.parameter else symbol.rpartition(".")[0]
+
+
+def _kind_of(passage: IndexedPassage) -> dict[str, float]:
+    *modules, last = (passage.symbol or "").split(".")
+    is_parameter, is_class = bool(passage.parameter), last[:1].isupper()
+    of_class = len(modules) > 1 and modules[-1][:1].isupper()
+    known = {
+        "parameter": is_parameter,
+        "class": is_class and not is_parameter,
+        "function": bool(last) and not (is_class or of_class or is_parameter),
+        "constant": "constant" in {passage.kind, passage.data.get("what")},
+        "prose": passage.kind in {"section", "page"},
+        "needed": bool(passage.data.get("needed")),
+        "internal": any(part.lower().lstrip("_") in _INTERNAL for part in modules[1:]),
+        "depth": len(modules) + 1,
+        "length": log(1 + min(len(passage.text), _LONGEST)),
+    }
+    return {name: float(value) for name, value in known.items()}
+
+
+def _words_of(index: PassageIndex, passage: IndexedPassage, terms: Sequence[Term]) -> dict[str, float]:
+    *modules, last = (passage.symbol or "").split(".")
+    owner = modules[-1] if len(modules) > 1 else ""
+    own, parameter = _parts(last), _parts(passage.parameter or "")
+    lead = [stem(word) for word in words(first_sentence(passage.lead))]
+    said = {root for term in terms for root in term.alike}
+    named_after = len({found for found, _field in index.postings(stem(owner.lower()))}) if owner else 0
+    return {
+        "name": _said(own + parameter, terms, _SAID),
+        "last name": _said(own, terms),
+        "parameter's name": _said(parameter, terms, _SAID),
+        "words of name": float(len(own) + len(parameter)),
+        "share in lead": _share(lead, terms),
+        "share in all": _share([*own, *parameter, *lead, *_parts(owner)], terms, _SAID),
+        "share of lead": len(said.intersection(lead)) / (len(set(lead)) + _FEW),
+        "no lead": float(len(lead) < _FEW),
+        "owner's mentions": log(1 + named_after),
+    }
+
+
+def _parts(name: str) -> list[str]:
+    return [stem(part) for word in name.split("_") for part in split_identifier(word) if part]
+
+
+def _said(parts: Sequence[str], terms: Sequence[Term], least: float = 0.0) -> float:
+    """How much of a name the question says, by words that are at least so like it."""
+    likeness = (max((term.alike.get(part, 0.0) for term in terms), default=0.0) for part in parts)
+    return sum(like if not least else float(like >= least) for like in likeness) / (len(parts) or 1)
+
+
+def _share(roots: Sequence[str], terms: Sequence[Term], least: float = 0.0) -> float:
+    """How much of the question some words say, by words that are at least so like them."""
+    total = sum(term.weight for term in terms) or 1.0
+    gained = 0.0
+    for term in terms:
+        like = max((term.alike.get(root, 0.0) for root in roots), default=0.0)
+        gained += term.weight * (like if not least else float(like >= least))
+    return gained / total

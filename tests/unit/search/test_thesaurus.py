@@ -1,0 +1,40 @@
+"""Users' words for things, and the words that documentation has for them."""
+
+from importlib.resources import files
+
+import pytest
+
+from kr_core.search.thesaurus import _ARTICLES, expand
+
+pytestmark = pytest.mark.req("A13")
+
+
+def test_every_rule_can_be_found():
+    """A phrase is looked up by its first letters: an article before them would hide it."""
+    text = (files("kr_core.search") / "thesaurus.txt").read_text("utf-8")
+    rules = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert len(rules) > 5_000
+    for line in rules:
+        left, sign, right = line.partition(" > ")
+        assert sign, line
+        assert right, line
+        for phrase in left.split(", "):
+            assert phrase.strip(), line
+            assert _ARTICLES.isdisjoint(phrase.split(" ")), line
+
+
+def test_a_phrase_is_found_in_any_form_and_with_words_between():
+    """All rules of a phrase are one, and longer phrases come first."""
+    found = expand("How are two files stitched together, and who called it off?")
+    phrases = [one.words for one in found]
+    assert ("stitched", "together") in phrases
+    assert phrases == sorted(phrases, key=len, reverse=True)
+    assert len(phrases) == len(set(found))
+    stitched = next(one.others for one in found if one.words == ("stitched", "together"))
+    assert "concatenate" in stitched
+
+
+@pytest.mark.parametrize("question", ["", "?", "the of a", "\0" * 100, ", > \n", "é" * 1_000])
+def test_a_question_without_rules_has_none(question):
+    """Signs that the file uses itself mean nothing in a question."""
+    assert expand(question) == []
