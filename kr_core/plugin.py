@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import CaseView as CaseView
     from kr_core.protocols import ChangeResult as ChangeResult
+    from kr_core.protocols import Closable as Closable
     from kr_core.protocols import ConditionalWrites as ConditionalWrites
     from kr_core.protocols import Counters as Counters
     from kr_core.protocols import Derived as Derived
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Job as Job
     from kr_core.protocols import Journal as Journal
     from kr_core.protocols import KeptReport as KeptReport
+    from kr_core.protocols import Leases as Leases
     from kr_core.protocols import LightAppender as LightAppender
     from kr_core.protocols import Limited as Limited
     from kr_core.protocols import Log as Log
@@ -70,11 +72,14 @@ if TYPE_CHECKING:
     from kr_core.protocols import Notice as Notice
     from kr_core.protocols import OpenCase as OpenCase
     from kr_core.protocols import PollResult as PollResult
+    from kr_core.protocols import Portable as Portable
     from kr_core.protocols import Project as Project
     from kr_core.protocols import Rate as Rate
     from kr_core.protocols import ReadableLog as ReadableLog
     from kr_core.protocols import RebuildResult as RebuildResult
     from kr_core.protocols import Receiver as Receiver
+    from kr_core.protocols import RecordRow as RecordRow
+    from kr_core.protocols import Remote as Remote
     from kr_core.protocols import Renderer as Renderer
     from kr_core.protocols import Repairable as Repairable
     from kr_core.protocols import RequestRecord as RequestRecord

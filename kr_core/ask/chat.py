@@ -10,7 +10,6 @@ from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, together
 from kr_core.aio import shielded
 from kr_core.errors import KRError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.channels import turn
 from kr_core.escalation.manager import undecided
 from kr_core.escalation.schedule import pause
 from kr_core.model.questions import HumanResponse
@@ -59,6 +58,7 @@ class CaseChat:
         worker: EscalationWorker,
     ) -> None:
         self._config = updater.pipeline.config
+        self._turns = updater.pipeline.components.turns
         self._folders = search_folders(self._config.root)
         self._dispatcher = dispatcher
         self._manager = manager
@@ -112,7 +112,7 @@ class CaseChat:
 
     def _only_one(self, escalation_id: str) -> AbstractAsyncContextManager[bool]:
         """Be the only one, of all processes, that asks the agent of a case; False where another one does."""
-        return turn(self._config.state_folder / "asking" / f"{escalation_id}.lock", 0.0)
+        return self._turns.wait(f"asking/{escalation_id}", 0.0)
 
     async def ask_again(self, case: Case, response: HumanResponse) -> AskResult:
         """Ask the same agent once more, with what the human added.

@@ -73,7 +73,7 @@ class RouterParts:
 
     @cached_property
     def workflow(self) -> AskWorkflow:
-        return AskWorkflow(self.starter, self.dispatcher, self.manager, self.pipeline.config.state_folder)
+        return AskWorkflow(self.starter, self.dispatcher, self.manager, self.pipeline.components.turns)
 
     @cached_property
     def jobs(self) -> QuestionJobs:

@@ -18,7 +18,6 @@ from kr_core.research.single_flight import turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from kr_core.agents.exchange import Exchange, Key
     from kr_core.agents.question_dependencies import PriorAnswer
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from kr_core.model.questions import Question
     from kr_core.model.routing import Route
     from kr_core.research.pipeline import Pipeline
+    from kr_core.turns import Turns
 
 __all__ = ["AskWorkflow", "ExchangeStarter"]
 
@@ -38,7 +38,7 @@ class AskWorkflow:
         starter: begins their exchanges.
         dispatcher: asks agents.
         manager: keeps the cases.
-        state_folder: the project's `.kr/`, by which processes see what others ask.
+        turns: by which one sees what others ask.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class AskWorkflow:
         starter: ExchangeStarter,
         dispatcher: AgentDispatcher,
         manager: EscalationManager,
-        state_folder: Path,
+        turns: Turns,
     ) -> None:
-        self._state_folder = state_folder
+        self._turns = turns
         self._starter = starter
         self._dispatcher = dispatcher
         self._manager = manager
@@ -65,7 +65,7 @@ class AskWorkflow:
             if found is not None:
                 return found
             if question.suggested_target is None:
-                async with turn(key(question), self._state_folder) as waited:
+                async with turn(key(question), self._turns) as waited:
                     found = await self._earlier(question, asked_meanwhile=waited)
                     return found or (await self.ask_all((question,)))[0]
         elif not question.depends_on:

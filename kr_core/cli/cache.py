@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.model import Entry
+    from kr_core.protocols import Store
 
 NO_CONTENT = 4
 _today = date.today
@@ -148,6 +150,76 @@ def _rebuild(pipeline: Pipeline, options: argparse.Namespace) -> int:
     return 0
 
 
+_UNFINISHED = "_export-unfinished"
+"""A file in a folder into which an export is under way."""
+
+
+def _export(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    """Copy all into a folder; while this is under way a file there says so, since it may be cut off."""
+    folder = options.target
+    with _folder_store(pipeline, folder) as store:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / _UNFINISHED).write_text(
+                "`kr cache export` is under way here, or was cut off.\n", "utf-8"
+            )
+            code = _copy(pipeline.store, store, f"exported to {folder}", replace=True)
+            (folder / _UNFINISHED).unlink()
+        except OSError as error:
+            raise StorageError(
+                f"cannot be written: {error.strerror or error}",
+                where=str(folder),
+                hint="check its permissions",
+            ) from error
+    return code
+
+
+def _import(pipeline: Pipeline, options: argparse.Namespace) -> int:
+    folder = options.origin
+    if (folder / _UNFINISHED).exists():
+        raise StorageError(
+            "the export into this folder was cut off",
+            where=str(folder),
+            hint=f"run `kr cache export` again; or remove {_UNFINISHED} to import what is there",
+        )
+    if not (folder / "index.yaml").is_file():
+        raise ConfigError("has no index.yaml", where=str(folder), hint="give a folder with a knowledge base")
+    with _folder_store(pipeline, folder) as store:
+        return _copy(store, pipeline.store, f"imported from {folder}", replace=False)
+
+
+@contextmanager
+def _folder_store(pipeline: Pipeline, folder: Path) -> Iterator[Store]:
+    """The store of files in a folder, with the limits of this project."""
+    from kr_core.config import given
+    from kr_core.config.plugin_names import SINGLE
+
+    if (
+        pipeline.config.settings.store == SINGLE["store"]
+        and folder.resolve() == pipeline.config.knowledge_base.resolve()
+    ):
+        raise ConfigError("is the knowledge base itself", where=str(folder), hint="give another folder")
+    settings = pipeline.config.settings.knowledge_research
+    limits = {"max_entries": settings.max_entries, "cache_ttl_days": settings.cache_ttl_days}
+    values = {"knowledge_research": {"knowledge_base_path": ".", **limits}}
+    with Pipeline(given(values, folder, pipeline.config.environ)) as other:
+        yield other.store
+
+
+def _copy(source: Store, target: Store, said: str, *, replace: bool) -> int:
+    from kr_core.research.knowledge_copy import copy_knowledge
+
+    result = copy_knowledge(source, target, replace=replace)
+    print(
+        printable(
+            f"{said}: {result.copied} copied, {result.same} there already, {len(result.skipped)} skipped"
+        )
+    )
+    for one in result.skipped:
+        print(printable(f"skipped: {one}"))
+    return 1 if result.skipped else 0
+
+
 _LARGEST = 100_000_000
 """Bytes of an index."""
 
@@ -246,4 +318,6 @@ _ACTIONS = {
     "restore": _restore,
     "refresh": _refresh,
     "rebuild": _rebuild,
+    "export": _export,
+    "import": _import,
 }

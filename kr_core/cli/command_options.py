@@ -66,6 +66,7 @@ def parser() -> CommandParser:
     versions.add_argument("name", metavar="NAME", nargs="?")
     _flag(versions, "--json", "a list of {name, version, from}")
     _cache(commands.add("cache", "inspect and maintain the knowledge base", describe=False), common)
+    _journal(commands.add("journal", "move the whole record to another journal", describe=False), common)
     _docs(commands.add("docs", "index and search your own documents", describe=False), common)
     _lessons(
         commands.add("lessons", "show, list and record lessons from past mistakes", describe=False), common
@@ -448,9 +449,22 @@ def _cache(command: CommandParser, common: CommandParser) -> None:
     )
     for name, said in (("base", "what both come from"), ("ours", "this side"), ("theirs", "the other side")):
         merge.add_argument(name, metavar=name.upper(), help=said)
+    export = actions.add("export", "copy all entries and reports into a folder, as `files` keeps them")
+    export.add_argument("target", metavar="DIR", type=Path, help="a folder; what differs there is replaced")
+    into = actions.add("import", "copy the entries and reports of such a folder into the knowledge base")
+    into.add_argument("origin", metavar="DIR", type=Path, help="a folder with an index.yaml")
     check = actions.add("check", "list faults and stale entries")
     _flag(check, "--ci", "exit with 1 if anything is wrong or stale")
     _flag(check, "--json", "print a list of {kind, location, message, hint}")
+
+
+def _journal(command: CommandParser, common: CommandParser) -> None:
+    actions = _Commands(command, common, "action", "ACTION")
+    for name, said in (
+        ("export", "write the record, cases, expeditions, steps and budgets to a new file"),
+        ("import", "read such a file into a journal that is empty"),
+    ):
+        actions.add(name, said).add_argument("file", metavar="FILE")
 
 
 def _docs(command: CommandParser, common: CommandParser) -> None:

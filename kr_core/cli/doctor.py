@@ -18,7 +18,7 @@ from kr_core.config.trust_policy import VARIABLE
 from kr_core.errors import ConfigError, KRError, StorageError
 from kr_core.git.ownership import require_own_state
 from kr_core.project.project import LocalProject
-from kr_core.protocols import External, ModelRequired, Unready, Versioned
+from kr_core.protocols import External, ModelRequired, Remote, Unready, Versioned
 from kr_core.registry import contract
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
@@ -136,6 +136,7 @@ _EXTRAS = {
     "pdf": "PDF documents",
     "semantic": "search by meaning",
     "fast": "quick search of many documents",
+    "postgres": "a knowledge base and a journal that machines share",
     "pictures": "figures in `kr retro --html`",
 }
 """What KR can do with each extra."""
@@ -381,18 +382,18 @@ def _other_plugin_checks(pipeline: Pipeline, *, verbose: bool) -> Iterator[Check
 
 def _store_checks(pipeline: Pipeline) -> Iterator[Check]:
     config = pipeline.config
-    for name, folder, read in (
-        ("knowledge base", config.knowledge_base, _read_entries),
-        ("journal", config.state_folder, _read_journal),
+    for name, folder, component, read in (
+        ("knowledge base", config.knowledge_base, lambda: pipeline.store, _read_entries),
+        ("journal", config.state_folder, lambda: pipeline.journal, _read_journal),
     ):
         fault = _unwritable(folder)
-        if fault:
-            yield Check(name, "fault", fault)
-            continue
         try:
+            if fault and not isinstance(component(), Remote):
+                yield Check(name, "fault", fault)
+                continue
             yield from read(pipeline)
         except KRError as error:
-            yield Check(name, "fault", str(error))
+            yield Check(name, "fault", fault or str(error))
         except Exception as error:  # a third party's component may raise anything
             hint = "repair it, or name another plugin in the configuration"
             yield Check(name, "fault", f"{type(error).__name__}: {error}; {hint}")
@@ -457,7 +458,11 @@ def _calibration_checks(pipeline: Pipeline) -> Iterator[Check]:
 
 def _read_entries(pipeline: Pipeline) -> Iterator[Check]:
     entries = pipeline.store.entries()
-    yield Check("knowledge base", "ok", f"{len(entries)} entries in {pipeline.config.knowledge_base}")
+    yield Check(
+        "knowledge base",
+        "ok",
+        f"{len(entries)} entries in {_place(pipeline.store, pipeline.config.knowledge_base)}",
+    )
     for entry in entries:
         if pipeline.store.read(entry) is None:
             said = f"{entry.id}: its report is gone or empty; it is researched again when asked for"
@@ -466,7 +471,12 @@ def _read_entries(pipeline: Pipeline) -> Iterator[Check]:
 
 def _read_journal(pipeline: Pipeline) -> Iterator[Check]:
     pipeline.journal.read(0, 1)
-    yield Check("journal", "ok", f"in {pipeline.config.state_folder}")
+    yield Check("journal", "ok", f"in {_place(pipeline.journal, pipeline.config.state_folder)}")
+
+
+def _place(component: object, folder: Path) -> str:
+    """Where a store or journal keeps things."""
+    return component.place if isinstance(component, Remote) else str(folder)
 
 
 def _unwritable(folder: Path) -> str:

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import httpx
 
-from kr_core.files import try_lock
 from kr_core.net.source_context import ConsultationContext
 from kr_core.protocols import Ephemeral
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
 
     from kr_core.protocols import Escalation, EscalationContext
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["CALL_SECONDS", "Channels", "turn"]
+__all__ = ["CALL_SECONDS", "Channels"]
 
 Result = TypeVar("Result")
 CALL_SECONDS = 30.0
 """How long a channel may take for one thing; what it has not done then is tried again later."""
-_LOOK_SECONDS = 0.02
 _NAME = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
@@ -44,7 +41,7 @@ class Channels:
         )
 
     def configured(self) -> tuple[dict[str, Escalation], dict[str, Escalation], list[str]]:
-        """Those that are owed what is due, those that show a case only to whoever asks, and notes of what cannot be built.
+        """Those that are owed what is due, those that show a case only to those who ask, and notes of what cannot be built.
 
         Raises:
             ConfigError: one is wrongly configured.
@@ -55,7 +52,7 @@ class Channels:
 
     @asynccontextmanager
     async def turn(self, name: str, seconds: float = CALL_SECONDS) -> AsyncIterator[bool]:
-        """Be the only one, of all processes, that works with a channel; False where that could not be within so many seconds."""
+        """Be the only one, of all processes, that works with a channel; False where that could not be in this time."""
         turns = self._turns.setdefault(asyncio.get_running_loop(), {})
         lock = turns.setdefault(name, asyncio.Lock())
         try:
@@ -64,17 +61,10 @@ class Channels:
             yield False
             return
         try:
-            async with turn(self._file(name), seconds) as mine:
+            async with self._pipeline.components.turns.wait(f"channels/{_safe(name)}", seconds) as mine:
                 yield mine
         finally:
             lock.release()
-
-    def _file(self, name: str) -> Path:
-        """What is locked; names are written by people, and may be no file names."""
-        safe = (
-            name if _NAME.fullmatch(name) and name.strip(".") else name.encode("utf-8", "replace").hex()[:200]
-        )
-        return self._pipeline.config.state_folder / "channels" / f"{safe}.lock"
 
     async def call(
         self,
@@ -91,7 +81,7 @@ class Channels:
 
         Raises:
             TimeoutError: it took too long.
-            Exception: whatever the channel raises.
+            Exception: what the channel raises.
         """
 
         def told(kind: str, data: dict[str, Any]) -> None:
@@ -120,21 +110,10 @@ class Channels:
             await context.close()
 
 
+def _safe(name: str) -> str:
+    """A name as that of a file; people write names, and may write what is none."""
+    return name if _NAME.fullmatch(name) and name.strip(".") else name.encode("utf-8", "replace").hex()[:200]
+
+
 def _is_momentary(channel: Escalation) -> bool:
     return isinstance(channel, Ephemeral) and channel.momentary
-
-
-@asynccontextmanager
-async def turn(file: Path, seconds: float) -> AsyncIterator[bool]:
-    """Hold a file's lock, which a killed process lets go of; False where it could not be had within so many seconds."""
-    end = asyncio.get_running_loop().time() + seconds
-    while True:
-        with ExitStack() as stack:
-            try:
-                mine = stack.enter_context(try_lock(file))
-            except OSError:  # there is no place for a file, so no other process works here either
-                mine = True
-            if mine or asyncio.get_running_loop().time() >= end:
-                yield mine
-                return
-        await asyncio.sleep(_LOOK_SECONDS)

@@ -19,7 +19,6 @@ from kr_core.expedition.checkpoints import ExpeditionProgress, progress
 from kr_core.expedition.expedition_state import CALLS, TOKENS, ExpeditionPlan
 from kr_core.expedition.facts.axiom import id_of, of_note
 from kr_core.expedition.facts.axiom_store import KIND, AxiomStore
-from kr_core.files import try_lock
 from kr_core.model import new_id
 from kr_core.model.expedition import MAX_CYCLES, Axiom, Finished
 from kr_core.net.redaction import redacted
@@ -262,7 +261,7 @@ class Expeditions:
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
-        with try_lock(self._components.config.state_folder / "expeditions" / f"{name}.lock") as mine:
+        with self._components.turns.hold(f"expeditions/{name}") as mine:
             if not mine:
                 raise ConfigError(
                     "it runs already, in another process or call", where=name, hint="wait for its end"

@@ -132,6 +132,16 @@ def subject_of(asked: Entry | ResearchQuery) -> Subject:
     return subject(asked.framework, asked.topic, asked.tags)
 
 
+def match_keys(asked: Entry | ResearchQuery) -> frozenset[str]:
+    """Keys of which an entry and a query that match have one at least in common.
+
+    A store that keeps them with its entries finds candidates by them, instead of by a look at each. They are words, so who
+    changes what a word or a tag is changes them, and every store that has them.
+    """
+    one = subject_of(asked)
+    return one.keywords | one.topic_words | one.tag_words | one.tags | {f"={one.level}"}
+
+
 def match(
     entry: Entry, query: ResearchQuery, *, fuzzy: bool = True, tiers: Sequence[MatchTier] = TIERS
 ) -> EntryMatch | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
+    from contextlib import AbstractContextManager
 
     from kr_core.model import Event
     from kr_core.protocols.store import Issue
@@ -18,8 +19,11 @@ __all__ = [
     "DocumentStore",
     "EventLog",
     "Journal",
+    "Leases",
     "LightAppender",
     "LogCursors",
+    "Portable",
+    "RecordRow",
     "StepResults",
 ]
 
@@ -48,6 +52,24 @@ class LightAppender(NamedTuple):
     """
     place: str
     """The journal's location; KR passes it to that function."""
+
+
+class RecordRow(NamedTuple):
+    """A row of a journal on its way to another one.
+
+    The tables, and the values of a row of each, in the order in which they come:
+
+    - `chain`: the number up to which some entries may have been left out; one row.
+    - `events`: number, id, time, run, kind, data as JSON text, and the hash in hexadecimal, by number.
+    - `documents`: kind, key, status, version, and data as JSON text, oldest document first.
+    - `steps`: run, key, and the result as JSON text.
+    - `grants`: grant, session and story.
+    - `counters`: kind and number.
+    - `cursors`: log and number.
+    """
+
+    table: str
+    values: tuple[Any, ...]
 
 
 class EventLog(Protocol):
@@ -161,4 +183,40 @@ class Appendable(Protocol):
         """The module that appends, and the place to append to.
 
         KR loads everything that this module imports for each repeated answer.
+        """
+
+
+@runtime_checkable
+class Leases(Protocol):
+    """A journal that several machines share, and by which they do one thing at a time.
+
+    With any other journal KR locks files in the project's `.kr/`, which only the processes of one machine see.
+    """
+
+    def lease(self, name: str) -> AbstractContextManager[bool]:
+        """Hold a name if no one else does, and say so; never waits.
+
+        A holder that has gone loses the name within a minute.
+
+        Raises:
+            StorageError: the journal cannot be used.
+        """
+
+
+@runtime_checkable
+class Portable(Protocol):
+    """A journal that can be taken to another one, entry by entry, as `kr journal export` and `import` do."""
+
+    def dump(self) -> Iterator[RecordRow]:
+        """All rows, as they are at one moment.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+
+    def restore(self, rows: Iterable[RecordRow]) -> None:
+        """Take the rows of another journal, in one transaction; durable on return.
+
+        Raises:
+            StorageError: this journal has entries or documents already, or it cannot be written. Nothing was taken.
         """

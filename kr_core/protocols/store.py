@@ -15,9 +15,11 @@ __all__ = [
     "ArchiveByFramework",
     "Candidates",
     "ChangeResult",
+    "Closable",
     "ConditionalWrites",
     "Issue",
     "RebuildResult",
+    "Remote",
     "Repairable",
     "Store",
     "WriteResult",
@@ -154,6 +156,22 @@ class ArchiveByFramework(Protocol):
         Raises:
             StorageError: the archive cannot be read.
         """
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A store that holds something open, such as connections."""
+
+    def close(self) -> None:
+        """Let go of it; KR calls this when the pipeline is closed."""
+
+
+@runtime_checkable
+class Remote(Protocol):
+    """A store or a journal that keeps nothing in the project's folders."""
+
+    place: str
+    """Where it keeps things, for people: no password."""
 
 
 @runtime_checkable

@@ -1,23 +1,26 @@
-"""From the journal on to the logs: each gets every event once, by a cursor of its own."""
+"""From the journal on to the logs: each gets every event once, by a cursor of its own.
+
+Where machines share the journal, a log that can say what it received last is taken for one that each machine has, as a file;
+any other is fed by one machine at a time.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
-from kr_core.files import try_lock
-from kr_core.protocols import LogRecord
+from kr_core.protocols import LogRecord, ReadableLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from kr_core.protocols import Journal, Log
+    from kr_core.turns import Turns
 
 _BATCH = 500
 
 
-def deliver(journal: Journal, logs: Mapping[str, Log], folder: Path) -> list[str]:
+def deliver(journal: Journal, logs: Mapping[str, Log], turns: Turns) -> list[str]:
     """Hand each log what it does not have yet; a log that fails gets it next time.
 
     One at a time does this for a log, whatever thread or process it is. Nobody waits for another: who finds the log taken
@@ -26,7 +29,7 @@ def deliver(journal: Journal, logs: Mapping[str, Log], folder: Path) -> list[str
     Args:
         journal: where the events and the cursors are.
         logs: each by its name.
-        folder: where it is marked that a log is taken, the project's `.kr/`.
+        turns: by which a log is taken.
 
     Returns:
         A note for each log that failed.
@@ -34,7 +37,7 @@ def deliver(journal: Journal, logs: Mapping[str, Log], folder: Path) -> list[str
     notes = []
     for name, log in logs.items():
         try:
-            _deliver(journal, name, log, folder)
+            _deliver(journal, name, log, turns)
         except StorageError as error:
             notes.append(f"log {name}: {error}; its events wait in the journal")
         except Exception as error:
@@ -42,14 +45,28 @@ def deliver(journal: Journal, logs: Mapping[str, Log], folder: Path) -> list[str
     return notes
 
 
-def _deliver(journal: Journal, name: str, log: Log, folder: Path) -> None:
-    cursor = journal.cursor(name)
+def _deliver(journal: Journal, name: str, log: Log, turns: Turns) -> None:
+    mine = log if turns.leases is not None and isinstance(log, ReadableLog) else None
+    cursor = _cursor(journal, name, mine)
     while journal.read(cursor, 1):
-        with try_lock(folder / f"{name}.lock") as is_ours:
+        with turns.hold(name) if mine is None else turns.here(name) as is_ours:
             if not is_ours:
                 return
-            cursor = journal.cursor(name)
+            cursor = _cursor(journal, name, mine)
             while records := [LogRecord(number, event) for number, event in journal.read(cursor, _BATCH)]:
                 log.write(records)
                 cursor = records[-1].number
-                journal.advance(name, cursor)
+                if mine is None:
+                    journal.advance(name, cursor)
+
+
+def _cursor(journal: Journal, name: str, mine: ReadableLog | None) -> int:
+    """How far a log has come: as the journal says, or where each machine has a log of its own, as that says itself.
+
+    One that ends with what the journal does not have begins with the first entry.
+    """
+    if mine is None:
+        return journal.cursor(name)
+    last = mine.last_record()
+    found = journal.read(last.number - 1, 1) if last is not None else ()
+    return found[0][0] if last is not None and found and found[0][1].id == last.event.id else 0

@@ -15,9 +15,10 @@ from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.shared_resources import SharedResources
 from kr_core.plugin_calls import CALL_SECONDS, PluginCalls
-from kr_core.protocols import Selective
+from kr_core.protocols import Closable, Selective
 from kr_core.registry import Registry, StageHooks
 from kr_core.terminal_text import printable
+from kr_core.turns import Turns
 
 if TYPE_CHECKING:
     import asyncio
@@ -113,6 +114,11 @@ class Container:
         """The journal."""
         given = self._given.journal
         return self.registry.build("journal", self.config.settings.journal) if given is None else given
+
+    @cached_property
+    def turns(self) -> Turns:
+        """What one does at a time."""
+        return Turns(lambda: self.journal, self.config.state_folder)
 
     @cached_property
     def verdicts(self) -> VerdictRecord:
@@ -366,9 +372,11 @@ class Container:
             await context.close()
 
     def close(self) -> None:
-        """Wait until everything said is durable, and let go of the journal; one that was given stays the caller's."""
+        """Wait until everything said is durable, and let go of store and journal; what was given stays the caller's."""
         if "_outside" in self.__dict__:
             self._outside.close()
+        if "store" in self.__dict__ and self._given.store is None and isinstance(self.store, Closable):
+            self.store.close()
         if "journal" in self.__dict__ and self._given.journal is None:
             self.journal.close()
 

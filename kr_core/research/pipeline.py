@@ -325,7 +325,7 @@ class Pipeline:
             ConfigError: a log is wrongly configured.
         """
         logs, notes = self._components.logs()
-        return notes + deliver(self.journal, logs, self.config.state_folder)
+        return notes + deliver(self.journal, logs, self._components.turns)
 
     def close(self) -> None:
         """Wait until all events are durable, then close the journal."""

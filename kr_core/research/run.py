@@ -56,7 +56,7 @@ class ResearchRun:
         observers: tuple[Callable[[Event], object], ...] = (),
     ) -> None:
         self._state = RunState(request, components, observers)
-        self._flight = SingleFlight(request, components.config.state_folder, components)
+        self._flight = SingleFlight(request, components.turns, components)
         self._ended = False
 
     # -- the way through the stages ----------------------------------------------------------------------

@@ -3,8 +3,8 @@
 A question to agents has its turns by the same means (`turn`).
 
 Within a process the others wait for the first and are handed its answer; across processes they wait for its lock, a
-byte of `.kr/flights` that the system gives back when its holder is killed, and then find its report in the knowledge
-base. Where there is no `.kr/`, because the journal keeps nothing there, only the process is looked at.
+byte of `.kr/flights` that the system gives back when its holder is killed, or its lease where machines share a journal, and then
+find its report in the knowledge base. Where there is neither, only the process is looked at.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from kr_core.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
     from kr_core.model import ResearchRequest
+    from kr_core.protocols import Leases
     from kr_core.research.results import CompletedResearch
+    from kr_core.turns import Turns
 
 try:
     import fcntl
@@ -39,6 +41,8 @@ except ImportError:  # pragma: no cover  not on Windows, where only the process 
 _FILE = "flights"
 _SHORTEST_PAUSE, _MAX_PAUSE_LENGTH = 0.005, 0.1
 """Seconds between two looks at what another process has locked."""
+_MAX_SHARED_PAUSE_LENGTH = 0.5
+"""The same where each look is a request to a server."""
 
 Place = tuple[str, int]
 """A state folder and the byte that stands for a question."""
@@ -83,13 +87,14 @@ class SingleFlight:
 
     Args:
         request: what is asked: of research, or a question by feature and id.
-        state_folder: the project's `.kr/`, which need not be there.
+        turns: the project's.
         owner: whose answers may be handed over as they are.
     """
 
-    def __init__(self, request: ResearchRequest | tuple[str, str], state_folder: Path, owner: object) -> None:
+    def __init__(self, request: ResearchRequest | tuple[str, str], turns: Turns, owner: object) -> None:
         self._request = request
-        self._state_folder = state_folder
+        self._turns = turns
+        self._lease: AbstractContextManager[bool] | None = None
         self._owner = owner
         self._mine: Future[FlightResult] | None = None
         self._locked = False
@@ -97,7 +102,7 @@ class SingleFlight:
 
     @cached_property
     def _place(self) -> Place:  # a hit flies nowhere, and does not pay for it
-        return os.path.realpath(self._state_folder), _byte_of(self._request)
+        return os.path.realpath(self._turns.folder), _byte_of(self._request)
 
     @property
     def leads(self) -> bool:
@@ -105,7 +110,10 @@ class SingleFlight:
         return self._locked
 
     def enter(self) -> Future[FlightResult] | None:
-        """Take the lead if nobody has it; never waits.
+        """Take the lead if nobody has it; never waits for it.
+
+        Raises:
+            StorageError: the journal that machines share cannot be used.
 
         Returns:
             What to wait for where another caller of this process leads, else None: then this caller leads (`leads`), or
@@ -119,9 +127,25 @@ class SingleFlight:
                     return theirs
                 self._mine = here.flights[byte] = Future()
                 self._mine.set_running_or_notify_cancel()  # who gives up waiting cancels nobody's but its own wait
-            if not self._locked:
+            if not self._locked and self._turns.leases is None:
                 self._locked = _lock(here, folder, byte)
+        if not self._locked and self._turns.leases is not None:
+            self._locked = self._take_lease(self._turns.leases)
         return None
+
+    async def enter_shielded(self) -> Future[FlightResult] | None:
+        """The same without holding up the event loop, where a server has to be asked."""
+        from kr_core.aio import shielded
+
+        return self.enter() if self._turns.leases is None else await shielded(self.enter)
+
+    def _take_lease(self, leases: Leases) -> bool:
+        lease = leases.lease(f"flights/{self._place[1]}")
+        if lease.__enter__():
+            self._lease = lease
+            return True
+        lease.__exit__(None, None, None)
+        return False
 
     async def wait(self, theirs: Future[FlightResult] | None, seconds: float | None = None) -> None:
         """Wait until the lead may be this caller's: ask again then (`enter`).
@@ -138,7 +162,8 @@ class SingleFlight:
             waiting.cancel()
         else:  # another process has the lock, and the system tells nobody when it is free
             await asyncio.sleep(self._pause if seconds is None else min(self._pause, max(seconds, 0)))
-            self._pause = min(2 * self._pause, _MAX_PAUSE_LENGTH)
+            longest = _MAX_PAUSE_LENGTH if self._turns.leases is None else _MAX_SHARED_PAUSE_LENGTH
+            self._pause = min(2 * self._pause, longest)
 
     async def take_turn(
         self,
@@ -165,7 +190,7 @@ class SingleFlight:
             return seconds - (monotonic() - began)
 
         while answer is None and not self.leads and left() > 0:
-            theirs = self.enter()
+            theirs = await self.enter_shielded()
             if self.leads:
                 answer = await shielded(look_up)
                 continue
@@ -179,6 +204,9 @@ class SingleFlight:
         if self._mine is None:
             return
         folder, byte = self._place
+        if self._lease is not None:
+            lease, self._lease = self._lease, None
+            lease.__exit__(None, None, None)
         with _guard:
             here = _folders.get(folder)
             if here is None or here.flights.get(byte) is not self._mine:  # in a child process
@@ -216,25 +244,30 @@ def _same(request: ResearchRequest) -> list[object]:
 
 
 @asynccontextmanager
-async def turn(one: tuple[str, str], state_folder: Path) -> AsyncIterator[bool]:
+async def turn(one: tuple[str, str], turns: Turns) -> AsyncIterator[bool]:
     """Be the only one, of this process and of all others, who asks a question; say whether others had to be waited for.
 
     Args:
         one: the question, by feature and id.
-        state_folder: the project's `.kr/`; where it is not there, only this process is looked at.
+        turns: the project's; where nothing keeps processes apart, only this one is looked at.
     """
-    flight = SingleFlight(one, state_folder, None)
+    from kr_core.aio import shielded
+
+    flight = SingleFlight(one, turns, None)
     waited = False
     try:
         while True:
-            theirs = flight.enter()
+            theirs = await flight.enter_shielded()
             if flight.leads:
                 break
             waited = True
             await flight.wait(theirs)
         yield waited
     finally:
-        flight.leave()
+        if turns.leases is None:
+            flight.leave()
+        else:
+            await shielded(flight.leave)
 
 
 def _lock(here: _Folder, folder: str, byte: int) -> bool:

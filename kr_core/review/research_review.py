@@ -69,7 +69,7 @@ class ResearchReview:
         if await shielded(lambda: self._is_reviewed(result.results)):
             return answer
         question = _question(request.query, result.results)
-        async with turn(key(question), self._pipeline.config.state_folder):
+        async with turn(key(question), self._pipeline.components.turns):
             case = await shielded(lambda: self._updater.cases.latest_of(*key(question)))
             notes = _known(case, result.results)
             if notes and case is not None and case.status == "resolved":

@@ -12,6 +12,7 @@ from pathlib import Path
 from stages import Idle, research
 
 from kr_core.qalog.delivery import deliver
+from kr_core.turns import Turns
 from kr_plugins.journals.sqlite.journal import SQLite
 from kr_plugins.logs.jsonl import JSONLines
 
@@ -23,7 +24,7 @@ def main(folder: Path, kept: str) -> None:
         return
     journal = SQLite(folder / ".kr")
     asyncio.run(_answered(folder, journal))
-    notes = deliver(journal, {"jsonl": JSONLines(folder / ".kr")}, folder / ".kr")
+    notes = deliver(journal, {"jsonl": JSONLines(folder / ".kr")}, Turns(lambda: journal, folder / ".kr"))
     assert not notes, notes
     assert len(journal.read(0, 100)) > 10
     journal.close()

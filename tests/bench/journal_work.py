@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import Event
 from kr_core.qalog.reader import qa_log
 from kr_core.research.stage_runner import StageRunner
-from kr_plugins.journals.sqlite import hash_chain
+from kr_plugins.journals import hash_chain
 from kr_plugins.journals.sqlite.journal import SQLite
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from support.inbox_page import OnPage
 from support.loopback import Server
 from support.model_files import make_model
 from support.model_server import ANSWER
+from support.postgres_server import postgres_server
 from support.projects import PARCEL, QUESTION, install, make_environment
 from support.projects import TEXT as HANDBOOK
 from support.services import INFO, LIBRARY, SNIPPET
@@ -248,6 +249,30 @@ class TestOtel(LogContract):
 
 class TestSQLite(JournalContract):
     module = "kr_plugins.journals.sqlite"
+
+
+class OnPostgres:
+    """A project of its own in the tests' server."""
+
+    module = "kr_plugins.postgres"
+
+    @pytest.fixture(autouse=True)
+    def _server(self, monkeypatch):
+        self.server = postgres_server()
+        monkeypatch.setattr(type(self), "settings", self.server.settings())
+
+    def prepare(self, project):
+        postgres_server().forget(self.settings["project"])
+
+
+class TestPostgresStore(OnPostgres, StoreContract):
+    pass
+
+
+class TestPostgresJournal(OnPostgres, JournalContract):
+    def alter(self, project, old, new):
+        changed = f"replace(data, '{old.decode()}', '{new.decode()}')"
+        self.server.sql(f"UPDATE kr.events SET data = {changed}")
 
 
 class TestJSONLines(LogContract):

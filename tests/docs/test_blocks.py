@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.postgres_server import (  # type: ignore[import-not-found]  # tests are not a package, and have no types
+    postgres_server,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import PAGES, ROOT, Block, blocks, not_printed
@@ -33,6 +36,18 @@ EXEMPT = {
     'pip install "path/to/kr[testing]"': "needs the network; tests/strangers installs the wheel so",
 }
 """Commands that are shown and not run, each with its reason."""
+
+
+@pytest.fixture(autouse=True)
+def _database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database of its own for a page that names one; such a page is skipped where there is no PostgreSQL."""
+    page = request.node.callspec.params.get("page") if hasattr(request.node, "callspec") else None
+    if (
+        "run" in request.fixturenames
+        and page
+        and 'title="kr.yaml"\nstore: postgres' in (ROOT / page).read_text("utf-8")
+    ):
+        monkeypatch.setenv("KR_DSN", postgres_server().new_database())
 
 
 def _command(block: Block) -> str:

@@ -49,7 +49,12 @@ def keys(model: type[BaseModel], above: str = "") -> Iterator[Key]:
         if not meaning:
             raise SystemExit(f"{model.__module__}.{model.__name__}.{name}: write below it what it means")
         default = "required" if field.is_required() else _value(field.get_default(call_default_factory=True))
-        yield Key(above + name, default, _allowed(inner, *field.metadata), " ".join(meaning.split()))
+        yield Key(
+            above + (field.alias or name),
+            default,
+            _allowed(inner, *field.metadata),
+            " ".join(meaning.split()),
+        )
 
 
 def _held(annotation: Any) -> tuple[type[BaseModel] | None, str]:

@@ -7,8 +7,13 @@ from support.asked import Says, said, service
 
 from kr_core import Question
 from kr_core.research.single_flight import turn
+from kr_core.turns import Turns
 
 pytestmark = pytest.mark.req("SC-008")
+
+
+def turns_of(folder):
+    return Turns(lambda: None, folder)
 
 
 def test_the_second_caller_waits_for_the_first(tmp_path):
@@ -16,7 +21,7 @@ def test_the_second_caller_waits_for_the_first(tmp_path):
     order, entered = [], asyncio.Event()
 
     async def call(question, hold):
-        async with turn(("shop", question), tmp_path) as waited:
+        async with turn(("shop", question), turns_of(tmp_path)) as waited:
             order.append((question, waited))
             entered.set()
             await hold.wait()
@@ -41,9 +46,9 @@ def test_a_turn_ends_with_its_caller(tmp_path):
 
     async def fails():
         with pytest.raises(ValueError, match="no agent"):
-            async with turn(("shop", "Q1"), tmp_path):
+            async with turn(("shop", "Q1"), turns_of(tmp_path)):
                 raise ValueError("no agent")
-        async with turn(("shop", "Q1"), tmp_path) as waited:
+        async with turn(("shop", "Q1"), turns_of(tmp_path)) as waited:
             return waited
 
     assert asyncio.run(fails()) is False

@@ -7,9 +7,9 @@ import pytest
 
 from kr_core import RequestError
 from kr_core.escalation.backoff import MAX_SAID_LENGTH, ChannelState, is_whole, left_alone, said_of
-from kr_core.escalation.channels import turn
 from kr_core.escalation.worker import AgentQueue
 from kr_core.model import Outcome
+from kr_core.turns import Turns
 
 NOW = dt.datetime(2026, 2, 5, 12, tzinfo=dt.UTC)
 LATER = NOW + dt.timedelta(minutes=5)
@@ -18,12 +18,12 @@ LATER = NOW + dt.timedelta(minutes=5)
 @pytest.mark.req("H5")
 def test_one_at_a_time_holds_a_turn(tmp_path):
     """Who comes second is told so at once where no time is given, and gets the turn when it is free."""
-    file = tmp_path / "board.lock"
+    turns = Turns(lambda: None, tmp_path)
 
     async def both():
-        async with turn(file, 0.0) as first, turn(file, 0.0) as second:
+        async with turns.wait("board", 0.0) as first, turns.wait("board", 0.0) as second:
             pass
-        async with turn(file, 0.0) as third:
+        async with turns.wait("board", 0.0) as third:
             pass
         return first, second, third
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.knowledge.matching import best, match, overlap
+from kr_core.knowledge.matching import best, match, match_keys, overlap
 from kr_core.model import Entry, ResearchQuery
 from kr_core.question.topics import topic_and_tags
 
@@ -181,3 +181,26 @@ def test_long_questions_are_told_apart_by_their_last_tag():
     first, second = " ".join([*words, "red"]), " ".join([*words, "tan"])
     assert match(kept(first), asked(f"How do I {first}?")).exact
     assert not match(kept(first), asked(second)).exact
+
+
+WORDS = "timeout timeouts proxy proxies before after not retry c++ request Request-Timeout 日本 é".split()
+TOPICS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+TAGS = st.lists(st.sampled_from(WORDS), max_size=3).map(tuple)
+
+
+@pytest.mark.req("K3", "K12")
+@given(TOPICS, TAGS, TOPICS, TAGS, st.booleans(), st.booleans())
+def test_what_matches_shares_a_key(kept_topic, kept_tags, topic, tags, fuzzy, inferred):
+    """A store that finds entries by their keys finds each that matches."""
+    one = entry(kept_topic or "!", kept_tags)
+    inferring = frozenset({"topic", "tags"}) if inferred else frozenset()
+    asking = query(topic or "?", tags, inferred=inferring)
+    if match(one, asking, fuzzy=fuzzy) is not None:
+        assert match_keys(one) & match_keys(asking)
+
+
+def test_keys_are_as_stores_keep_them():
+    """Whoever changes them changes every entry that a store has kept with the old ones: add a form that makes them anew."""
+    assert match_keys(entry("Proxies before 2.0", ("Virtual_Scroll",))) == {
+        "proxi", "before", "virtual", "scroll", "virtual-scroll", "=proxies before 2.0",
+    }  # fmt: skip

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
-from kr_plugins.journals.sqlite import group_commit, kr_journal, migrations
+from kr_plugins.journals import group_commit
+from kr_plugins.journals.sqlite import kr_journal, migrations
 from kr_plugins.journals.sqlite.journal import SQLite
 
 JSON = st.recursive(

@@ -7,7 +7,7 @@ import pytest
 
 from kr_core import Event, StorageError
 from kr_core.plugin import Document
-from kr_plugins.journals.sqlite import group_commit, hash_chain
+from kr_plugins.journals import group_commit, hash_chain
 from kr_plugins.journals.sqlite import journal as sqlite
 from kr_plugins.journals.sqlite.journal import SQLite
 

@@ -7,6 +7,7 @@ import pytest
 from kr_core import Event, StorageError
 from kr_core.qalog import delivery
 from kr_core.qalog.delivery import deliver
+from kr_core.turns import Turns
 from kr_plugins.journals.sqlite.journal import SQLite
 
 
@@ -55,10 +56,10 @@ def test_each_log_has_a_cursor_of_its_own(journal, folder, monkeypatch):
     monkeypatch.setattr(delivery, "_BATCH", 4)
     one, other = Kept(), Kept()
     happen(journal, 5)
-    assert deliver(journal, {"one": one}, folder) == []
+    assert deliver(journal, {"one": one}, Turns(lambda: journal, folder)) == []
     happen(journal, 5)
     for _ in range(2):
-        assert deliver(journal, {"one": one, "other": other}, folder) == []
+        assert deliver(journal, {"one": one, "other": other}, Turns(lambda: journal, folder)) == []
     assert one.numbers == other.numbers == list(range(1, 11))
 
 
@@ -72,10 +73,10 @@ def test_a_log_that_fails(journal, folder):
 
     kept, late = Kept(), Kept()
     happen(journal, 2)
-    [note] = deliver(journal, {"late": Failing(), "kept": kept}, folder)
+    [note] = deliver(journal, {"late": Failing(), "kept": kept}, Turns(lambda: journal, folder))
     assert note == "log late: the disk is full; its events wait in the journal"
     happen(journal, 1)
-    assert deliver(journal, {"late": late, "kept": kept}, folder) == []
+    assert deliver(journal, {"late": late, "kept": kept}, Turns(lambda: journal, folder)) == []
     assert late.numbers == kept.numbers == [1, 2, 3]
 
 
@@ -84,12 +85,12 @@ def test_who_comes_second_waits_for_nobody(journal, folder):
     """While one delivers, another leaves its events to it; they are delivered, once, by the one who has the log."""
     happen(journal, 2)
     held = Held()
-    first = threading.Thread(target=deliver, args=(journal, {"log": held}, folder))
+    first = threading.Thread(target=deliver, args=(journal, {"log": held}, Turns(lambda: journal, folder)))
     first.start()
     assert held.writing.wait(30)
     happen(journal, 3)
     second = SQLite(folder)
-    assert deliver(second, {"log": held}, folder) == []
+    assert deliver(second, {"log": held}, Turns(lambda: second, folder)) == []
     assert held.numbers == []
     assert second.cursor("log") == 0
     second.close()
@@ -112,12 +113,12 @@ def test_what_comes_right_before_it_lets_go(journal, folder, monkeypatch):
             came.append(True)
             other = SQLite(folder)
             happen(other, 1)
-            deliver(other, {"log": kept}, folder)
+            deliver(other, {"log": kept}, Turns(lambda: other, folder))
             other.close()
         return found
 
     monkeypatch.setattr(SQLite, "read", read_and_come)
-    deliver(journal, {"log": kept}, folder)
+    deliver(journal, {"log": kept}, Turns(lambda: journal, folder))
     assert came
     assert kept.numbers == [1, 2]
 
@@ -127,10 +128,10 @@ def test_a_log_that_is_held_up_holds_up_no_other(journal, folder):
     """Each log is taken for itself."""
     happen(journal, 1)
     held, kept = Held(), Kept()
-    first = threading.Thread(target=deliver, args=(journal, {"held": held}, folder))
+    first = threading.Thread(target=deliver, args=(journal, {"held": held}, Turns(lambda: journal, folder)))
     first.start()
     assert held.writing.wait(30)
-    deliver(journal, {"held": held, "kept": kept}, folder)
+    deliver(journal, {"held": held, "kept": kept}, Turns(lambda: journal, folder))
     assert kept.numbers == [1]
     held.go_on.set()
     first.join()
@@ -145,7 +146,7 @@ def test_many_deliver_at_once(journal, folder):
         own = SQLite(folder)
         for _ in range(15):
             happen(own, 2)
-            deliver(own, {"log": kept}, folder)
+            deliver(own, {"log": kept}, Turns(lambda: own, folder))
         own.close()
 
     threads = [threading.Thread(target=work) for _ in range(6)]
@@ -161,5 +162,5 @@ def test_where_it_cannot_be_marked(journal, tmp_path):
     """A folder in which nothing can be marked is a note; nothing is delivered without."""
     (tmp_path / "file").write_text("")
     happen(journal, 1)
-    [note] = deliver(journal, {"log": Kept()}, tmp_path / "file")
+    [note] = deliver(journal, {"log": Kept()}, Turns(lambda: journal, tmp_path / "file"))
     assert "its events wait in the journal" in note

@@ -6,26 +6,25 @@ import json
 import sqlite3
 from concurrent.futures import Future
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import from_json
-
-from kr_core import Event, StorageError
+from kr_core import StorageError
 from kr_core.plugin import Document, LightAppender
 from kr_core.toolkit import make_state_folder
-from kr_plugins.journals import sqlite_append
-from kr_plugins.journals.sqlite import hash_chain, migrations, record_head
+from kr_plugins.journals import hash_chain, sqlite_append
+from kr_plugins.journals.event_rows import EventRow, as_json, events_of, row_of
+from kr_plugins.journals.group_commit import GroupCommit
+from kr_plugins.journals.sqlite import migrations, record_head, table_copy
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
 from kr_plugins.journals.sqlite.fair_lock import FairLock
-from kr_plugins.journals.sqlite.group_commit import GroupCommit
 from kr_plugins.journals.sqlite.record_head import RecordHead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kr_core.plugin import Issue
+    from kr_core import Event
+    from kr_core.plugin import Issue, RecordRow
 
 __all__ = ["SQLite"]
 
@@ -42,11 +41,6 @@ _APPEND_ONE = (
     f" link(({sqlite_append.LAST_HASH}), ?, ?, ?, ?, ?))"
 )
 _KNOWN = "SELECT 1 FROM events WHERE id = ?"
-_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-"""Made once: `json.dumps` would make one for each event."""
-
-_Row = tuple[str, str, str, str, str, str | None]
-"""An event as it is stored: id, time, run, kind, data and feature."""
 
 
 class _DocumentChange:
@@ -54,9 +48,9 @@ class _DocumentChange:
 
     __slots__ = ("data", "document", "made", "rows")
 
-    def __init__(self, document: Document, rows: list[_Row]) -> None:
+    def __init__(self, document: Document, rows: list[EventRow]) -> None:
         self.document = document
-        self.data = _as_json(document.data, f"{document.kind} {document.key!r}")
+        self.data = as_json(document.data, f"{document.kind} {document.key!r}")
         self.rows = rows
         self.made = False
         """Whether it was made; to be read once its group is durable."""
@@ -79,7 +73,7 @@ class SQLite:
         self._head = RecordHead(self._file)
         self._last = hash_chain.START
         """The hash of the last event that this process has written; right as long as no other writes."""
-        self._groups: GroupCommit[_Row | _DocumentChange] = GroupCommit(self._commit)
+        self._groups: GroupCommit[EventRow | _DocumentChange] = GroupCommit(self._commit)
         _make_folder(folder)
         try:
             with self._connections.one() as connection:
@@ -98,18 +92,18 @@ class SQLite:
         committed together have one future.
         """
         try:
-            rows = [_row(event) for event in events]
+            rows = [row_of(event) for event in events]
         except StorageError as error:
             return _ended(error)
         if not rows:
             return _ended()
         return self._queued(rows)
 
-    def _queued(self, rows: Sequence[_Row | _DocumentChange]) -> Future[None]:
+    def _queued(self, rows: Sequence[EventRow | _DocumentChange]) -> Future[None]:
         done = self._groups.add(rows)
         return _ended(StorageError("the journal is closed", where=str(self._file))) if done is None else done
 
-    def _commit(self, group: Sequence[_Row | _DocumentChange]) -> None:
+    def _commit(self, group: Sequence[EventRow | _DocumentChange]) -> None:
         """Write a group in one transaction.
 
         An event alone, as most are that somebody waits for, is one statement; so are many while no other process writes.
@@ -134,7 +128,7 @@ class SQLite:
         if number:
             self._head.advance(number, self._last)
 
-    def _appended(self, connection: sqlite3.Connection, rows: Sequence[_Row]) -> int:
+    def _appended(self, connection: sqlite3.Connection, rows: Sequence[EventRow]) -> int:
         """Append events if the last one is of this process, and return the last number; 0 where it is not, or one is there already."""
         if len(rows) > _most(connection):
             return 0
@@ -173,20 +167,7 @@ class SQLite:
             f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}number > ? ORDER BY number LIMIT ?",  # noqa: S608  the clauses are this module's own
             (*values, after, limit),
         )
-        moment, decoded, made = datetime.fromisoformat, _decoded, Event._make
-        try:
-            return [
-                (number, made((kind, run, decoded(data), key, moment(at))))
-                for number, key, at, run, kind, data in rows
-            ]
-        except (ValueError, TypeError):  # the one that cannot be read is named
-            return [(row[0], self._event(*row)) for row in rows]
-
-    def _event(self, number: int, key: str, at: str, run: str, kind: str, data: str) -> Event:
-        try:
-            return Event(kind, run, _decoded(data), key, datetime.fromisoformat(at))
-        except (ValueError, TypeError) as error:
-            raise self._damaged(f"entry {number} of the record", error) from None
+        return events_of(rows, self._damaged)
 
     def _damaged(self, what: str, error: Exception) -> StorageError:
         return StorageError(
@@ -277,7 +258,7 @@ class SQLite:
         Raises:
             StorageError: nothing was kept, or JSON has no form for it.
         """
-        change = _DocumentChange(document, [_row(event) for event in events])
+        change = _DocumentChange(document, [row_of(event) for event in events])
         self._queued([change]).result()
         return change.made
 
@@ -310,7 +291,7 @@ class SQLite:
         Raises:
             StorageError: it could not be kept, or JSON has no form for it.
         """
-        text = _as_json(result, f"the result of step {key!r}")
+        text = as_json(result, f"the result of step {key!r}")
         insert = "INSERT OR IGNORE INTO steps (run, key, result) VALUES (?, ?, ?)"
         with self._counted() as connection:
             if connection.execute(insert, (run, key, text)).rowcount:
@@ -344,6 +325,27 @@ class SQLite:
             return _spent(connection, session_id, story_key)
 
     # -- the file ----------------------------------------------------------------------------------------
+
+    def dump(self) -> Iterator[RecordRow]:
+        """All rows, as they are at one moment.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        with self._connections.one() as connection, _snapshot(connection):
+            yield from table_copy.dumped(connection)
+
+    def restore(self, rows: Iterable[RecordRow]) -> None:
+        """Take the rows of another journal; all or none.
+
+        Raises:
+            StorageError: there is a record already, or the rows cannot be written.
+        """
+        with self._counted() as connection:
+            number, last = table_copy.restore(connection, rows, str(self._file), MOVE_ASIDE)
+        if number:
+            self._last = last
+            self._head.advance(number, last)
 
     def close(self) -> None:
         """Wait until everything queued is durable, and let go of the file; a second time does nothing."""
@@ -427,7 +429,7 @@ def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _append(connection: sqlite3.Connection, row: _Row) -> int:
+def _append(connection: sqlite3.Connection, row: EventRow) -> int:
     """Append an event and return its number; 0 where its id is there already."""
     try:
         return int(connection.execute(_APPEND_ONE, (*row, *row[:5])).lastrowid or 0)
@@ -435,7 +437,7 @@ def _append(connection: sqlite3.Connection, row: _Row) -> int:
         return 0
 
 
-def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> tuple[bytes, int]:
+def _insert(connection: sqlite3.Connection, rows: Sequence[EventRow]) -> tuple[bytes, int]:
     """Append events, but those whose ids are there already, and return the hash and the number of the last one; 0 where none is new."""
     last = connection.execute(sqlite_append.LAST_HASH).fetchone()
     before: bytes = last[0] if last else hash_chain.START
@@ -449,7 +451,7 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[_Row]) -> tuple[bytes
         return _put(connection, before, [row for name, row in reversed(ids.items()) if name not in known])
 
 
-def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[_Row]) -> tuple[bytes, int]:
+def _put(connection: sqlite3.Connection, before: bytes, rows: Sequence[EventRow]) -> tuple[bytes, int]:
     most, number = _most(connection), 0
     for first in range(0, len(rows), most):
         part = rows[first : first + most]
@@ -474,7 +476,7 @@ def _most(connection: sqlite3.Connection) -> int:
     return connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // 16
 
 
-def _linked(before: bytes, rows: Sequence[_Row]) -> tuple[list[Any], bytes]:
+def _linked(before: bytes, rows: Sequence[EventRow]) -> tuple[list[Any], bytes]:
     """The values of rows with their hashes, and the last hash."""
     values: list[Any] = []
     for row in rows:
@@ -522,29 +524,3 @@ def _ended(error: StorageError | None = None) -> Future[None]:
 def _spent(connection: sqlite3.Connection, session_id: str, story_key: str) -> int:
     query = "SELECT count(*) FROM grants WHERE session = ? AND story = ?"
     return int(connection.execute(query, (session_id, story_key)).fetchone()[0])
-
-
-def _decoded(text: str) -> Any:
-    """A JSON value; a lone surrogate, which Python's own reader alone knows, takes it twice as long."""
-    try:
-        return from_json(text)
-    except ValueError:
-        return json.loads(text)
-
-
-def _row(event: Event) -> _Row:
-    return (
-        event.id,
-        event.time.isoformat(),
-        event.run,
-        event.kind,
-        _as_json(event.data, "event", event.kind),
-        hash_chain.feature_of(event.data),
-    )
-
-
-def _as_json(value: Any, *what: str) -> str:
-    try:
-        return _JSON.encode(value)
-    except (TypeError, ValueError) as error:
-        raise StorageError(f"{' '.join(what)} holds a value that JSON has none for: {error}") from error

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kr_plugins.journals.sqlite import hash_chain
+from kr_plugins.journals import hash_chain
 from kr_plugins.journals.sqlite_append import VERSION
 
 if TYPE_CHECKING:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from kr_core.plugin import Entry, EntryStatus
-from kr_core.toolkit import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,21 +66,6 @@ def item_with(entry: Entry, item: Any) -> dict[str, Any]:
     }
     merged = {**item, **{key: value for key, value in values.items() if key not in unchanged}}
     return {key: merged[key] for key in KEYS} | merged
-
-
-@lru_cache(maxsize=4096)  # each change of an index asks of all its entries
-def is_report_path(path: str) -> bool:
-    """Whether a path can be that of a report of this knowledge base; links are followed elsewhere."""
-    parts = [part for part in path.split("/") if part not in {"", "."}]
-    strange = not path.endswith(".md") or "\\" in path or parts[:1] == ["lessons"] or path.startswith("/")
-    return not strange and not any(part.startswith(".") for part in parts)
-
-
-def is_about(known: Entry, entry: Entry) -> bool:
-    """Whether two entries are about the same topic of the same framework."""
-    return fold_name(known.framework) == fold_name(entry.framework) and fold_name(known.topic) == fold_name(
-        entry.topic
-    )
 
 
 def odd_values(item: Mapping[str, Any], entry: Entry, today: date) -> list[str]:

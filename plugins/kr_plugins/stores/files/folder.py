@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from kr_core import StorageError
 from kr_core.toolkit import lock, read_text, write_atomically
 from kr_plugins.stores.files import report_files
-from kr_plugins.stores.files.entries import is_report_path
 from kr_plugins.stores.files.reports import as_text, lies_inside
+from kr_plugins.stores.report_names import is_report_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from kr_core.toolkit import fold_name, uncollected, yaml_text
-from kr_plugins.stores.files.entries import ReadEntry, is_report_path, item_with, read
+from kr_plugins.stores.files.entries import ReadEntry, item_with, read
 from kr_plugins.stores.files.index_edit import (
     IndexText,
     cut,
@@ -28,6 +28,7 @@ from kr_plugins.stores.files.index_edit import (
     topic_of,
     written,
 )
+from kr_plugins.stores.report_names import is_report_path
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping

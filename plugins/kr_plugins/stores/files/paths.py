@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import os
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from kr_core import StorageError
 from kr_core.plugin import SKELETON_MARK
 from kr_plugins.stores.files import report_files
-from kr_plugins.stores.files.entries import is_about
 from kr_plugins.stores.files.reports import entry_of, readable_text
+from kr_plugins.stores.report_names import is_about, paths_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,13 +51,10 @@ class ReportPaths:
                 where=entry.path,
                 hint="a report's path is relative to the knowledge base and ends with .md",
             )
-        path = PurePosixPath(entry.path)
-        digests = (hashlib.sha256(f"{entry.id}\0{n}".encode()).hexdigest()[:8] for n in itertools.count())
-        suffixed = (path.with_stem(f"{path.stem}-{digest}") for digest in digests)
         return next(
-            place.as_posix()
-            for place in itertools.chain([path], suffixed)
-            if place.as_posix() not in index.paths and self._may_replace(place.as_posix(), entry)
+            place
+            for place in paths_for(entry)
+            if place not in index.paths and self._may_replace(place, entry)
         )
 
     def _may_replace(self, path: str, entry: Entry) -> bool:

@@ -6,8 +6,8 @@ with the lengths in characters of its id, time, run and kind, and these four and
     18 32 16 11
     <id><time><run><kind><data>
 
-The lengths keep a text from being moved from one of them to the next. Whoever can write the file can also make the chain
-anew: it shows accidents and careless hands, and a forger to whoever has kept one of the hashes.
+The lengths keep a text from being moved from one of them to the next. Who can write the file can also make the chain
+again: it shows accidents and careless hands, and a forger to those who have kept one of the hashes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["START", "feature_of", "flaws", "link"]
 
 START = bytes(32)
 _MOST = 1000
-"""Flaws that are told; a record of which more is wrong is told by these."""
+"""The most flaws to show; they are enough to tell a record that is wrong."""
 _COMPARE = "compare it with a log (.kr/log.jsonl) or a backup"
 
 _Stored = tuple[int, str, str, str, str, str, str | None, bytes]
@@ -38,7 +38,7 @@ def feature_of(data: Any) -> str | None:
 
 
 def flaws(rows: Iterable[_Stored], *, last: int, dense_after: int) -> list[Issue]:
-    """What is wrong with a record, entry by entry; at most 1000 flaws are told.
+    """What is wrong with a record, entry by entry; at most 1000 flaws.
 
     Args:
         rows: number, id, time, run, kind, data, feature and hash of each event, in order.

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["GroupCommit"]
 
 OPEN_SECONDS = 0.01
-"""How long a group that nobody waits for is open to more."""
+"""How long a group that no one waits for is open to more."""
 LINGER = 25
-"""How often the thread looks again, so many seconds apart, before it has to be woken."""
+"""How often the thread looks again before it has to be woken."""
 MOST = 1000
-"""Things in one group, but for those that are added last; bounds how long other processes wait for their turn."""
+"""Things in one group, except those that are added last; bounds how long other processes wait for their turn."""
 
 Item = TypeVar("Item")
 
@@ -75,7 +75,7 @@ class GroupCommit(Generic[Item]):
     """Collects things and has them committed, in their order, group by group.
 
     Args:
-        commit: makes the things of a group durable, all or none; what it raises is told to those who wait. It is called by one
+        commit: makes the things of a group durable, all or none; what it raises goes to those who wait. It is called by one
             thread at a time, and once more for a group whose commit an interruption has ended.
     """
 
