@@ -251,25 +251,24 @@ class TestSQLite(JournalContract):
     module = "kr_plugins.journals.sqlite"
 
 
-class OnPostgres:
-    """A project of its own in the tests' server."""
+def in_own_project(self, monkeypatch):
+    """A project of the test's own in the server of all tests."""
+    self.server = postgres_server()
+    monkeypatch.setattr(type(self), "settings", self.server.settings())
 
+
+class TestPostgresStore(StoreContract):
     module = "kr_plugins.postgres"
-
-    @pytest.fixture(autouse=True)
-    def _server(self, monkeypatch):
-        self.server = postgres_server()
-        monkeypatch.setattr(type(self), "settings", self.server.settings())
+    _in_own_project = pytest.fixture(autouse=True)(in_own_project)
 
     def prepare(self, project):
-        postgres_server().forget(self.settings["project"])
+        self.server.forget(self.settings["project"])
 
 
-class TestPostgresStore(OnPostgres, StoreContract):
-    pass
+class TestPostgresJournal(JournalContract):
+    module = "kr_plugins.postgres"
+    _in_own_project = pytest.fixture(autouse=True)(in_own_project)
 
-
-class TestPostgresJournal(OnPostgres, JournalContract):
     def alter(self, project, old, new):
         changed = f"replace(data, '{old.decode()}', '{new.decode()}')"
         self.server.sql(f"UPDATE kr.events SET data = {changed}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import threading
 import time
 import weakref
@@ -45,11 +44,17 @@ _NETWORK = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-_FULL = re.compile(
-    "too many (?:clients|connections)|remaining connection slots|starting up|shutting down|recovery mode"
+_FULL = (
+    "too many clients",
+    "too many connections",
+    "remaining connection slots",
+    "starting up",
+    "shutting down",
+    "recovery mode",
 )
-_LOGIN = re.compile("authentication failed|no password supplied|role .* does not exist|no pg_hba.conf entry")
-_NO_DATABASE = re.compile("database .* does not exist")
+_LOGIN = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "FATAL: role")
+_NO_DATABASE = ("FATAL: database",)
+"""Parts of what the server says to who connects; libpq has no code for these."""
 _OLDEST_SERVER = 140000
 _PAGE = 2000
 _MAY_PASS = (psycopg.OperationalError, psycopg.InterfaceError, errors.IdleInTransactionSessionTimeout)
@@ -177,7 +182,7 @@ class Database:
         try:
             connection = _Connection.connect(autocommit=True, **self._options)
         except psycopg.OperationalError as error:
-            raise _NotConnectedError(str(error)) from error
+            raise _NotConnectedError(" ".join(str(error).split())) from error
         try:
             names = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in _SETTINGS.items())
             connection.execute(
@@ -238,7 +243,7 @@ class Database:
         """Whether trying again may help: the server is restarted, full, or chose this work to end a deadlock."""
         if isinstance(error, _NotConnectedError):
             said = str(error)
-            return bool(_FULL.search(said)) or (self._reached and not _is_refusal(said))
+            return _says(said, _FULL) or (self._reached and not _says(said, _LOGIN + _NO_DATABASE))
         if isinstance(error, errors.QueryCanceled | errors.LockNotAvailable | errors.DiskFull):
             return False
         return error.sqlstate is None or error.sqlstate[:2] in {"08", "25", "40", "53", "57"}
@@ -287,20 +292,20 @@ def streamed(connection: psycopg.Connection[Any], query: str, values: tuple[Any,
         yield from cursor.execute(query, values)
 
 
-def _is_refusal(said: str) -> bool:
-    return bool(_LOGIN.search(said) or _NO_DATABASE.search(said))
+def _says(said: str, parts: tuple[str, ...]) -> bool:
+    return any(part in said for part in parts)
 
 
 def _connection_failure(said: str) -> tuple[str, str]:
     """What to say of a connection that was not made, and what to do."""
-    if _LOGIN.search(said):
+    if _says(said, _LOGIN):
         return f"the server refuses the user ({said})", "check user and password in plugins.postgres.dsn"
-    if _NO_DATABASE.search(said):
+    if _says(said, _NO_DATABASE):
         return (
             f"there is no such database ({said})",
             "make it with `createdb`, or name another in plugins.postgres.dsn",
         )
-    if _FULL.search(said):
+    if _says(said, _FULL):
         return f"the server takes no more connections ({said})", "try again, or raise its max_connections"
     if "timeout" in said:
         return (
