@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kr_core.files import write_atomically as write_atomically
     from kr_core.knowledge.ids import fold_name as fold_name
     from kr_core.knowledge.ids import inside as inside
+    from kr_core.knowledge.matching import MatchKeys as MatchKeys
     from kr_core.knowledge.matching import match_keys as match_keys
     from kr_core.knowledge.report_facts import ReportFacts as ReportFacts
     from kr_core.knowledge.report_facts import is_framework_of as is_framework_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.wording import wording
@@ -132,14 +132,24 @@ def subject_of(asked: Entry | ResearchQuery) -> Subject:
     return subject(asked.framework, asked.topic, asked.tags)
 
 
-def match_keys(asked: Entry | ResearchQuery) -> frozenset[str]:
-    """Keys of which an entry and a query that match have one at least in common.
+class MatchKeys(NamedTuple):
+    """What an entry and a query that match have in common: a word, a tag, or one of `same`.
 
-    A store that keeps them with its entries finds candidates by them, instead of by a look at each. They are words, so who
-    changes what a word or a tag is changes them, and every store that has them.
+    A store that keeps them with its entries finds the best match without a look at each: by the share of words, as
+    `best` ranks them. They depend on what a word and a tag is; who changes that changes every store that has them.
     """
+
+    words: frozenset[str]
+    """The keywords of the topic, of which two that are the same topic share 70 %."""
+    tags: frozenset[str]
+    same: frozenset[str]
+    """Of the topic as a whole: entries that are made of the same content words have one of these in common."""
+
+
+def match_keys(asked: Entry | ResearchQuery) -> MatchKeys:
+    """The keys of an entry or a query."""
     one = subject_of(asked)
-    return one.keywords | one.topic_words | one.tag_words | one.tags | {f"={one.level}"}
+    return MatchKeys(one.keywords, one.tags, frozenset({f"={one.level}", f"~{' '.join(one.wording)}"}))
 
 
 def match(

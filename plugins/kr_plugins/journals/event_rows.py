@@ -14,13 +14,28 @@ from kr_plugins.journals.hash_chain import feature_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["EventRow", "as_json", "decoded", "events_of", "row_of"]
+    from kr_core.plugin import Document
+
+__all__ = ["DocumentChange", "EventRow", "as_json", "decoded", "events_of", "row_of"]
 
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
 
 EventRow = tuple[str, str, str, str, str, str | None]
 """An event as it is stored: id, time, run, kind, data and feature."""
+
+
+class DocumentChange:
+    """A document that is to be changed, if no other change was first, and the events of that."""
+
+    __slots__ = ("data", "document", "made", "rows")
+
+    def __init__(self, document: Document, rows: list[EventRow]) -> None:
+        self.document = document
+        self.data = as_json(document.data, f"{document.kind} {document.key!r}")
+        self.rows = rows
+        self.made = False
+        """Whether it was made; to be read once its group is durable."""
 
 
 def row_of(event: Event) -> EventRow:

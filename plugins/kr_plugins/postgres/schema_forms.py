@@ -87,7 +87,8 @@ CREATE TABLE entries (
     path text NOT NULL, created date NOT NULL, last_accessed date NOT NULL, status text NOT NULL,
     archived boolean NOT NULL DEFAULT false,
     folded text NOT NULL,                    -- the framework without case and separators
-    keys bigint[] NOT NULL,                  -- hashes of what a query shares with an entry that matches it
+    words bigint[] NOT NULL, tag_keys bigint[] NOT NULL,  -- hashes of the topic's words and of the tags, as queries have them
+    keys bigint[] NOT NULL,                  -- the same together, and the topic as a whole
     PRIMARY KEY (project, number)
 );
 CREATE UNIQUE INDEX entries_by_path ON entries (project, path);

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import StorageError
 from kr_core.plugin import Document, Issue
 from kr_plugins.journals import hash_chain
-from kr_plugins.journals.event_rows import EventRow, as_json, events_of, row_of
+from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, row_of
 from kr_plugins.journals.group_commit import GroupCommit
 from kr_plugins.postgres.database import streamed
 from kr_plugins.postgres.lease_table import LeaseTable
@@ -38,19 +38,6 @@ _APPEND = (
 )
 
 
-class _DocumentChange:
-    """A document that is to be changed, if no other change was first, and the events of that."""
-
-    __slots__ = ("data", "document", "made", "rows")
-
-    def __init__(self, document: Document, rows: list[EventRow]) -> None:
-        self.document = document
-        self.data = as_json(document.data, f"{document.kind} {document.key!r}")
-        self.rows = rows
-        self.made = False
-        """Whether it was made; to be read once its group is durable."""
-
-
 class SharedJournal:
     """A journal for any number of threads, processes and machines.
 
@@ -65,7 +52,7 @@ class SharedJournal:
         self._database = database
         self._project = database.project
         self.place = database.where
-        self._groups: GroupCommit[EventRow | _DocumentChange] = GroupCommit(self._commit)
+        self._groups: GroupCommit[EventRow | DocumentChange] = GroupCommit(self._commit)
         self._leases = LeaseTable(database)
 
     # -- events ------------------------------------------------------------------------------------------
@@ -81,7 +68,7 @@ class SharedJournal:
             return _ended(error)
         return self._queued(rows) if rows else _ended()
 
-    def _queued(self, rows: Sequence[EventRow | _DocumentChange]) -> Future[None]:
+    def _queued(self, rows: Sequence[EventRow | DocumentChange]) -> Future[None]:
         done = self._groups.add(rows)
         return (
             _ended(StorageError("the journal is closed", where=self._database.where))
@@ -89,19 +76,19 @@ class SharedJournal:
             else done
         )
 
-    def _commit(self, group: Sequence[EventRow | _DocumentChange]) -> None:
+    def _commit(self, group: Sequence[EventRow | DocumentChange]) -> None:
         """Write a group in one transaction; its answers are waited for twice, however many things it has."""
 
         def work(connection: Connection[Any], again: bool) -> None:
             with connection.pipeline(), connection.transaction():
                 rows: list[EventRow] = []
-                changes = [one for one in group if isinstance(one, _DocumentChange)]
+                changes = [one for one in group if isinstance(one, DocumentChange)]
                 if changes:
                     connection.execute("SELECT FROM projects WHERE id = %s FOR UPDATE", (self._project,))
                 for change in changes:
                     change.made = self._change(connection, change, again=again)
                 for one in group:
-                    if not isinstance(one, _DocumentChange):
+                    if not isinstance(one, DocumentChange):
                         rows.append(one)
                     elif one.made:
                         rows += one.rows
@@ -109,7 +96,7 @@ class SharedJournal:
 
         self._database.run(work)
 
-    def _change(self, connection: Connection[Any], change: _DocumentChange, *, again: bool) -> bool:
+    def _change(self, connection: Connection[Any], change: DocumentChange, *, again: bool) -> bool:
         """Store a document if the version before it is the one that is stored; True where that was done before, unheard."""
         kind, key, status, version, _ = change.document
         if version == 1:
@@ -255,7 +242,7 @@ class SharedJournal:
         Raises:
             StorageError: nothing was stored, or JSON has no form for it.
         """
-        change = _DocumentChange(document, [row_of(event) for event in events])
+        change = DocumentChange(document, [row_of(event) for event in events])
         self._queued([change]).result()
         return change.made
 

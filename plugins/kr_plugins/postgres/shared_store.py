@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kr_core import StorageError
 from kr_core.plugin import Candidates, ChangeResult, Entry, WriteResult
@@ -19,14 +19,32 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from kr_core.plugin import ResearchQuery
+    from kr_core.toolkit import MatchKeys
     from kr_plugins.postgres.database import Database
 
-__all__ = ["SharedStore"]
+__all__ = ["KeyNumbers", "SharedStore", "key_numbers"]
 
 Result = TypeVar("Result")
 
 _FIELDS = tuple(Entry.model_fields)
 _COLUMNS = ", ".join(_FIELDS)
+_MOST = 5
+"""Candidates of each tier; more than one, since the report of the best may be unreadable."""
+_BEST = f"""
+WITH near AS MATERIALIZED (
+    SELECT {_COLUMNS}, number, framework <> of_name AS other, tag_keys && of_tags AS tagged, keys && of_same AS is_same,
+        (SELECT count(*) FROM unnest(words) AS word WHERE word = ANY (of_words)) AS shared,
+        greatest(cardinality(words), of_count, 1) AS larger
+    FROM entries, (VALUES (%s::bigint[], %s, %s::bigint[], %s::bigint[], %s)) AS asked (of_words, of_count, of_tags, of_same, of_name)
+    WHERE project = %s AND NOT archived AND folded = %s AND keys && %s::bigint[]
+), placed AS (
+    SELECT *, 10 * shared >= 7 * larger AS same_topic, row_number() OVER (
+        PARTITION BY 10 * shared >= 7 * larger, tagged ORDER BY other, shared::float / larger DESC, last_accessed DESC, id
+    ) AS place FROM near
+)
+SELECT {_COLUMNS} FROM placed WHERE is_same OR (place <= %s AND (same_topic OR tagged)) ORDER BY number
+"""  # noqa: S608  the names of an entry's keys
+"""The best of each tier, in the order of `kr_core.knowledge.matching.rank`."""
 _SELECT = f"SELECT {_COLUMNS} FROM entries WHERE project = %s"  # noqa: S608  the names of an entry's keys
 
 
@@ -47,11 +65,22 @@ class SharedStore:
     # -- reading -----------------------------------------------------------------------------------------
 
     def candidates(self, query: ResearchQuery) -> Candidates:
-        """The entries of the query's framework that share a word, a tag or the topic with it: all that may match."""
+        """The entries of the query's framework that may match best: the first of each tier, and those of the same words."""
         warnings, self._database.warnings = self._database.warnings, []
+        keys, folded = self._keys(query), fold_name(query.framework)
         rows = self._database.rows(
-            f"{_SELECT} AND NOT archived AND keys && %s::bigint[] AND folded = %s ORDER BY number",
-            (self._project, self._keys(query), fold_name(query.framework)),
+            _BEST,
+            (
+                keys.words,
+                len(keys.words),
+                keys.tags,
+                keys.same,
+                query.framework,
+                self._project,
+                folded,
+                keys.all,
+                _MOST,
+            ),
         )
         return Candidates([_entry(row) for row in rows], tuple(warnings))
 
@@ -158,8 +187,8 @@ class SharedStore:
         if known is None:
             entry = entry.model_copy(update={"path": self._free(connection, entry)})
             connection.execute(
-                f"INSERT INTO entries (project, {_COLUMNS}, folded, keys) VALUES ({', '.join(['%s'] * (len(_FIELDS) + 3))})",  # noqa: S608  the names of an entry's keys
-                (self._project, *self._values(entry), fold_name(entry.framework), self._keys(entry)),
+                f"INSERT INTO entries (project, {_COLUMNS}, folded, words, tag_keys, keys) VALUES ({', '.join(['%s'] * (len(_FIELDS) + 5))})",  # noqa: S608  the names of an entry's keys
+                (self._project, *self._values(entry), fold_name(entry.framework), *self._stored_keys(entry)),
             )
         else:
             number, there = known
@@ -178,8 +207,14 @@ class SharedStore:
     def _update(self, connection: Connection[Any], number: int, entry: Entry) -> None:
         columns = ", ".join(f"{name} = %s" for name in _FIELDS)
         connection.execute(
-            f"UPDATE entries SET {columns}, folded = %s, keys = %s WHERE project = %s AND number = %s",  # noqa: S608  the names of an entry's keys
-            (*self._values(entry), fold_name(entry.framework), self._keys(entry), self._project, number),
+            f"UPDATE entries SET {columns}, folded = %s, words = %s, tag_keys = %s, keys = %s WHERE project = %s AND number = %s",  # noqa: S608  the names of an entry's keys
+            (
+                *self._values(entry),
+                fold_name(entry.framework),
+                *self._stored_keys(entry),
+                self._project,
+                number,
+            ),
         )
 
     def touch(self, entry: Entry, today: date) -> int:
@@ -352,10 +387,30 @@ class SharedStore:
         values = entry.model_dump()
         return tuple(list(values[name]) if name == "tags" else values[name] for name in _FIELDS)
 
-    def _keys(self, about: Entry | ResearchQuery) -> list[int]:
-        """What an entry or a query can be found by, as numbers: hashes of project, framework and word."""
-        start = f"{self._project}\0{fold_name(about.framework)}\0"
-        return sorted({_hash(start + key) for key in match_keys(about)})
+    def _keys(self, about: Entry | ResearchQuery) -> KeyNumbers:
+        return key_numbers(self._project, fold_name(about.framework), match_keys(about))
+
+    def _stored_keys(self, entry: Entry) -> tuple[list[int], list[int], list[int]]:
+        keys = self._keys(entry)
+        return keys.words, keys.tags, keys.all
+
+
+class KeyNumbers(NamedTuple):
+    """Keys as the index has them: hashes of project, framework and key, so that it is asked for few rows."""
+
+    words: list[int]
+    tags: list[int]
+    same: list[int]
+
+    @property
+    def all(self) -> list[int]:
+        """What the index is asked for."""
+        return sorted({*self.words, *self.tags, *self.same})
+
+
+def key_numbers(project: int, folded: str, keys: MatchKeys) -> KeyNumbers:
+    """Keys of a project's framework as the index has them."""
+    return KeyNumbers(*([_hash(f"{project}\0{folded}\0{key}") for key in sorted(group)] for group in keys))
 
 
 def _hash(text: str) -> int:

@@ -12,7 +12,7 @@ from kr_core import StorageError
 from kr_core.plugin import Document, LightAppender
 from kr_core.toolkit import make_state_folder
 from kr_plugins.journals import hash_chain, sqlite_append
-from kr_plugins.journals.event_rows import EventRow, as_json, events_of, row_of
+from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, row_of
 from kr_plugins.journals.group_commit import GroupCommit
 from kr_plugins.journals.sqlite import migrations, record_head, table_copy
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
@@ -43,19 +43,6 @@ _APPEND_ONE = (
 _KNOWN = "SELECT 1 FROM events WHERE id = ?"
 
 
-class _DocumentChange:
-    """A document that is to be changed, if nobody was first, and the events of that."""
-
-    __slots__ = ("data", "document", "made", "rows")
-
-    def __init__(self, document: Document, rows: list[EventRow]) -> None:
-        self.document = document
-        self.data = as_json(document.data, f"{document.kind} {document.key!r}")
-        self.rows = rows
-        self.made = False
-        """Whether it was made; to be read once its group is durable."""
-
-
 class SQLite:
     """A journal for any number of threads and processes.
 
@@ -73,7 +60,7 @@ class SQLite:
         self._head = RecordHead(self._file)
         self._last = hash_chain.START
         """The hash of the last event that this process has written; right as long as no other writes."""
-        self._groups: GroupCommit[EventRow | _DocumentChange] = GroupCommit(self._commit)
+        self._groups: GroupCommit[EventRow | DocumentChange] = GroupCommit(self._commit)
         _make_folder(folder)
         try:
             with self._connections.one() as connection:
@@ -99,17 +86,17 @@ class SQLite:
             return _ended()
         return self._queued(rows)
 
-    def _queued(self, rows: Sequence[EventRow | _DocumentChange]) -> Future[None]:
+    def _queued(self, rows: Sequence[EventRow | DocumentChange]) -> Future[None]:
         done = self._groups.add(rows)
         return _ended(StorageError("the journal is closed", where=str(self._file))) if done is None else done
 
-    def _commit(self, group: Sequence[EventRow | _DocumentChange]) -> None:
+    def _commit(self, group: Sequence[EventRow | DocumentChange]) -> None:
         """Write a group in one transaction.
 
         An event alone, as most are that somebody waits for, is one statement; so are many while no other process writes.
         Python's lock is let go and fought for again at each.
         """
-        rows = [one for one in group if not isinstance(one, _DocumentChange)]
+        rows = [one for one in group if not isinstance(one, DocumentChange)]
         if len(rows) == len(group):
             with self._turns.turn(), self._connections.one() as connection:
                 number = _append(connection, rows[0]) if len(rows) == 1 else self._appended(connection, rows)
@@ -119,7 +106,7 @@ class SQLite:
         with self._transaction() as connection:
             rows = []
             for one in group:
-                if isinstance(one, _DocumentChange):
+                if isinstance(one, DocumentChange):
                     one.made = _change(connection, one.document, one.data)
                     rows += one.rows if one.made else []
                 else:
@@ -258,7 +245,7 @@ class SQLite:
         Raises:
             StorageError: nothing was kept, or JSON has no form for it.
         """
-        change = _DocumentChange(document, [row_of(event) for event in events])
+        change = DocumentChange(document, [row_of(event) for event in events])
         self._queued([change]).result()
         return change.made
 
