@@ -154,7 +154,7 @@ def events(server: PostgresServer, batch: int, count: int) -> dict[str, object]:
 def main(entries: int) -> None:
     """Measure, and print what came of it."""
     server = PostgresServer(
-        "fsync=on\nautovacuum=on\nshared_buffers=512MB\nmax_connections=120\nmax_wal_size=4GB"
+        "fsync=on\nautovacuum=on\nshared_buffers=1GB\nmax_connections=120\nmax_wal_size=4GB"
     )
     try:
         database = Database(server.dsn(), "kr", "large", "bench")

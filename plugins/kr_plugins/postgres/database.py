@@ -121,7 +121,7 @@ class Database:
             time.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311  no secret: those who lost the server do not come back at once
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def rows(self, query: str, values: tuple[Any, ...]) -> Rows:
+    def rows(self, query: str, values: tuple[Any, ...] | dict[str, Any]) -> Rows:
         """The rows of one statement.
 
         Raises:

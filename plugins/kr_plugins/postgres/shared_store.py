@@ -32,18 +32,17 @@ _MOST = 5
 """Candidates of each tier; more than one, since the report of the best may be unreadable."""
 _BEST = f"""
 WITH near AS MATERIALIZED (
-    SELECT {_COLUMNS}, number, framework <> of_name AS other, tag_keys && of_tags AS tagged, keys && of_same AS is_same,
-        (SELECT count(*) FROM unnest(words) AS word WHERE word = ANY (of_words)) AS shared,
-        greatest(cardinality(words), of_count, 1) AS larger
-    FROM entries, (VALUES (%s::bigint[], %s, %s::bigint[], %s::bigint[], %s)) AS asked (of_words, of_count, of_tags, of_same, of_name)
-    WHERE project = %s AND NOT archived AND folded = %s AND keys && %s::bigint[]
+    SELECT number, framework <> %(name)s AS other, tag_keys && %(tags)s::bigint[] AS tagged, keys && %(same)s::bigint[] AS is_same,
+        {{shared}} AS shared, greatest(cardinality(words), %(count)s, 1) AS larger, last_accessed, id
+    FROM entries WHERE project = %(project)s AND NOT archived AND folded = %(folded)s AND keys && %(all)s::bigint[]
 ), placed AS (
-    SELECT *, 10 * shared >= 7 * larger AS same_topic, row_number() OVER (
+    SELECT number, is_same, tagged OR 10 * shared >= 7 * larger AS fits, row_number() OVER (
         PARTITION BY 10 * shared >= 7 * larger, tagged ORDER BY other, shared::float / larger DESC, last_accessed DESC, id
     ) AS place FROM near
 )
-SELECT {_COLUMNS} FROM placed WHERE is_same OR (place <= %s AND (same_topic OR tagged)) ORDER BY number
-"""  # noqa: S608  the names of an entry's keys
+SELECT {_COLUMNS} FROM entries JOIN placed USING (number)
+WHERE project = %(project)s AND (is_same OR (fits AND place <= {_MOST})) ORDER BY number
+"""  # noqa: S608  the names of an entry's keys, and a constant
 """The best of each tier, in the order of `kr_core.knowledge.matching.rank`."""
 _SELECT = f"SELECT {_COLUMNS} FROM entries WHERE project = %s"  # noqa: S608  the names of an entry's keys
 
@@ -68,20 +67,13 @@ class SharedStore:
         """The entries of the query's framework that may match best: the first of each tier, and those of the same words."""
         warnings, self._database.warnings = self._database.warnings, []
         keys, folded = self._keys(query), fold_name(query.framework)
-        rows = self._database.rows(
-            _BEST,
-            (
-                keys.words,
-                len(keys.words),
-                keys.tags,
-                keys.same,
-                query.framework,
-                self._project,
-                folded,
-                keys.all,
-                _MOST,
-            ),
-        )
+        each = {f"word{place}": word for place, word in enumerate(keys.words)}
+        shared = " + ".join(f"(%({name})s = ANY (words))::integer" for name in each) or "0"
+        asked = {
+            "name": query.framework, "folded": folded, "project": self._project, "tags": keys.tags, "same": keys.same,
+            "all": keys.all, "count": len(each), **each,
+        }  # fmt: skip
+        rows = self._database.rows(_BEST.format(shared=shared), asked)
         return Candidates([_entry(row) for row in rows], tuple(warnings))
 
     def entries(self) -> Sequence[Entry]:

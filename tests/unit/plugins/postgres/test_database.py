@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import psycopg
@@ -13,8 +14,11 @@ import pytest
 from support.postgres_server import PASSWORD
 
 from kr_core import StorageError
+from kr_core.plugin import Document
+from kr_core.testing import samples
 from kr_plugins.postgres import database as module
 from kr_plugins.postgres.database import Database
+from kr_plugins.postgres.shared_journal import SharedJournal
 
 pytestmark = pytest.mark.req("K12", "G2", "S3")
 
@@ -183,6 +187,37 @@ def test_a_restart_is_waited_for(own_server):
     assert database.rows("SELECT 1", ()) == [(1,)]
     back.join()
     database.close()
+
+
+def test_a_crash_of_the_server_loses_and_repeats_nothing(own_server):
+    """Four writers go on while it crashes and comes back: what was confirmed is there once, in one whole chain, and the budget is exact."""
+    journal = SharedJournal(Database(own_server.dsn(), "kr", "crashed", "shop"))
+    written, given = [], []
+
+    def write(writer):
+        for number in range(25):
+            (event,) = samples.events(1, f"run-{writer}")
+            journal.append([event]).result()
+            written.append(event.id)
+            given.append(journal.spend("s", "story", f"{writer}-{number}", 60))
+            assert journal.change(
+                Document("letter", f"{writer}-{number}", "open", 1, {}), samples.events(1, "change")
+            )
+
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write, writer) for writer in range(4)]
+        while len(written) < 20:
+            time.sleep(0.005)
+        own_server.stop()
+        own_server.start()
+        for one in writers:
+            one.result()
+    events = [event for _, event in journal.read(0, 1000)]
+    assert sorted(event.id for event in events if event.run.startswith("run")) == sorted(written)
+    assert len(events) == 200
+    assert (given.count(True), journal.spent("s", "story")) == (60, 60)
+    assert not journal.verify()
+    journal.close()
 
 
 def test_a_server_that_stays_away_is_an_error(own_server, monkeypatch):
