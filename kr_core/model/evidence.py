@@ -144,12 +144,12 @@ class Passage(Value):
     def locate(self, quote: str) -> str:
         """The locator of a quote: the file and line on which it begins, if known."""
         wanted = " ".join(quote.split())
-        starts, folded = [], ""
-        for line in self.text.split("\n"):
-            piece = " ".join(line.split())
-            starts.append(len(folded) + (1 if folded and piece else 0))
-            folded = f"{folded} {piece}" if folded and piece else folded or piece
-        place = folded.find(wanted) if wanted else -1
+        pieces = [" ".join(line.split()) for line in self.text.split("\n")]
+        starts, length = [], 0
+        for piece in pieces:
+            starts.append(length + (1 if length and piece else 0))
+            length = starts[-1] + len(piece) if piece else length
+        place = " ".join(filter(None, pieces)).find(wanted) if wanted else -1
         number = max((n for n, start in enumerate(starts) if start <= place), default=None)
         runs = [run for run in self.lines if number is not None and run[0] <= number]
         if number is None or not runs:

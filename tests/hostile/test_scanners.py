@@ -13,6 +13,7 @@ from support.hostile_texts import TEXTS, readers
 from support.projects import install, make_environment
 from support.regexes import seconds_for
 
+from kr_core.model import Passage
 from kr_core.search.documents.source_code import pieces
 from kr_core.speckit.spec_parser import questions_in
 
@@ -93,6 +94,10 @@ _CRAFTED = {
         "# A\n\n## B\n" + "".join(f"[NEEDS CLARIFICATION: {number}?]" for number in range(20_000)),
     ),
     "blanks in a function's parentheses": (pieces, ("int f(" + " " * 393 + "x\n") * 250),
+    "a quote in a passage of many lines": (
+        lambda text: Passage(text=text, url="https://a.example/").locate("the last"),
+        "a row\n" * 300_000 + "the last",
+    ),
 }
 """Texts that were made for one reader, each some 100 kB or as long as its time needs to tell."""
 
