@@ -257,7 +257,7 @@ def test_a_long_name_is_not_repeated(kind: str, tmp_path: Path) -> None:
 
 def test_texts_of_linked_packages_are_read_up_to_a_limit(tmp_path: Path) -> None:
     """A package may be linked under many names: KR reads the texts of one distribution up to one sum."""
-    page = "# A page\n\n" + "Words of it. " * 70_000
+    page = ("# A page\n\n" + "Words of it. " * 7_000 + "\n\n") * 10
     pages = {f"box/docs/page{number}.md": page for number in range(14)}
     install(tmp_path, "box", "1.0", {"box/__init__.py": _DEF, **pages})
     names = [f"box{number}" for number in range(60)]
@@ -298,6 +298,22 @@ def test_passages_are_made_up_to_a_limit(tmp_path: Path, monkeypatch, made: str)
     assert "run" in symbols or "box.run" in symbols
     assert len(symbols) < 5_000
     assert any("of passages, the rest left out" in note for note in notes)
+
+
+@pytest.mark.parametrize("made", ["npm", "python"])
+def test_of_a_long_passage_the_beginning_is_kept(tmp_path: Path, made: str) -> None:
+    """A README that is one section, or a docstring that is one line, is kept up to a limit; a note says so."""
+    said = "".join(f"Then it waits for {n} s.\n" for n in range(15_000))
+    material: Material | NodeMaterial
+    if made == "npm":
+        material = npm(tmp_path, {"index.d.ts": _RUN, "README.md": f"# Waiting\n\n{said}"})
+    else:
+        material = python(tmp_path, {"__init__.py": f'def run():\n    """{" ".join(said.split())}"""\n'})
+    passages, notes = material.passages(lambda _done, _total: None, ReadingBudget())
+    texts = [one.text if made == "npm" else one.lead for one in passages]
+    [long] = [text for text in texts if "waits for 7 s" in text]
+    assert 90_000 < len(long) <= 100_000
+    assert any("only their beginning was read: 1 passages" in note for note in notes)
 
 
 @pytest.mark.parametrize("made", ["npm", "python"])
