@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lies_within, read_start, read_text
 from kr_core.project.environments import pth_lines
 from kr_core.project.package_names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from kr_core.project.environments import Environment
@@ -28,10 +29,21 @@ _EGG_INFO = re.compile(
 _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
-_LARGEST = 50_000_000
+_RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])', re.MULTILINE)
+"""A line of a RECORD: the first part of its path, and what comes behind."""
 _START = 100_000
-"""Bytes of METADATA that are read for the name and the version, which come first."""
-"""Bytes of a METADATA or RECORD; a RECORD of 100,000 files has some ten million."""
+"""Bytes of METADATA or PKG-INFO that are read for the name and the version, which come first."""
+_LARGEST_RECORD = 20_000_000
+"""Bytes; a RECORD of 100,000 files has some ten million."""
+_MOST_FILES = 200_000
+"""Of a RECORD."""
+_LARGEST_TOP_LEVEL = 100_000
+"""Bytes of a `top_level.txt`; most name one package."""
+_MOST_SEARCHED = 300_000_000
+"""What it may cost to look for the modules of an environment; the largest known ones have a tenth."""
+_PER_FILE = 100
+_PER_NAME = 2_000
+"""What a file of a RECORD, and a name that is imported, cost in bytes that are read."""
 _NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scripts", "test", "tests"})
 """Top-level folders that packages leave behind by mistake, or that hold no code to import."""
 
@@ -58,6 +70,7 @@ class InstalledDistributions:
         self.warnings = warnings
         self._by_name: dict[str, Distribution] | None = None
         self._top_level: frozenset[str] = frozenset()
+        self._shipping: dict[str, list[Distribution]] | None = None
         self._owners: dict[str, Distribution | None] = {}
         self._confirmed: dict[Path, Distribution | None] = {}
 
@@ -84,7 +97,7 @@ class InstalledDistributions:
         return self._confirmed[one.metadata_folder]
 
     def _confirm(self, one: Distribution) -> Distribution | None:
-        head = _metadata_start(one).partition("\n\n")[0]
+        head = _start(one.metadata_folder / "METADATA", self.environment.bounds).partition("\n\n")[0]
         name, version = _NAME_LINE.search(head), _VERSION_LINE.search(head)
         said = f"{self.environment.label}: {one.metadata_folder.name} is "
         if name and normalise(name[1]) != one.name:
@@ -111,16 +124,40 @@ class InstalledDistributions:
     def _find_owner(self, dotted: str) -> Distribution | None:
         parts = dotted.split(".")
         head = normalise(parts[0])
+        if self._shipping is None:
+            self._shipping = self._find_shipping()
         likely = sorted(
-            self.by_name.values(), key=lambda one: (one.name != head, head not in one.name, one.name)
+            self._shipping.get(parts[0], ()),
+            key=lambda one: (one.name != head, head not in one.name, one.name),
         )
         # Several distributions may share the top of a dotted name (`google`): the deepest that is owned wins.
-        for depth in range(len(parts), 0, -1):
-            folder = "/".join(parts[:depth])
-            owner = next((one for one in likely if _ships(one, folder)), None)
-            if owner is not None:
-                return owner
-        return None
+        if len(parts) == 1 or len(likely) < 2:
+            return likely[0] if likely else None
+        left = _MOST_SEARCHED
+        depths = []
+        for one in likely:
+            record = _record(one).lower() if left >= 0 else ""
+            left -= len(record)
+            depths.append(_depth(record, parts))
+        return likely[depths.index(max(depths))]
+
+    def _find_shipping(self) -> dict[str, list[Distribution]]:
+        """Which distributions ship what is imported by a name, in lower case; beyond the limit only by their own names."""
+        found: dict[str, list[Distribution]] = {}
+        left = _MOST_SEARCHED
+        for one in self.by_name.values():
+            names = {one.name.replace("-", "_")}
+            if left >= 0:
+                recorded = _recorded(one)
+                names = {name.lower() for name in (*_import_names(one, recorded), *recorded.tops)}
+                left -= recorded.cost + len(names) * _PER_NAME
+            for name in names:
+                found.setdefault(name, []).append(one)
+        if left < 0:
+            self._warn(
+                f"{self.environment.label}: its packages list more files than are looked through; name some by the names of their distributions"
+            )
+        return found
 
     def _scan(self) -> tuple[dict[str, Distribution], frozenset[str]]:
         found: dict[str, Distribution] = {}
@@ -190,49 +227,66 @@ def import_names(distribution: Distribution) -> tuple[str, ...]:
     They come from `top_level.txt`, otherwise from RECORD, otherwise (for an editable install) from the folders in its
     `.pth` file; if all are missing, from the distribution's name.
     """
-    recorded = _recorded_paths(distribution)
-    names = set(_metadata(distribution, "top_level.txt").split())
-    names = {name for name in names if name.isidentifier()} or {
-        name for path in recorded if (name := _top_of(path)) is not None
-    }
+    return _import_names(distribution, None)
+
+
+class _Recorded(NamedTuple):
+    """What the RECORD of a distribution says of its modules."""
+
+    tops: frozenset[str]
+    pths: tuple[str, ...]
+    """Its files that name folders."""
+    cost: int
+    """Of reading it, in bytes."""
+
+
+def _import_names(distribution: Distribution, recorded: _Recorded | None) -> tuple[str, ...]:
+    """The import names; its RECORD is read where it matters and is not given."""
+    told = _read(
+        distribution.metadata_folder / "top_level.txt", distribution.environment.bounds, _LARGEST_TOP_LEVEL
+    )
+    names = {name for name in told.split() if name.isidentifier()}
     if not names:
-        names = set(_editable_names(distribution, recorded))
+        recorded = recorded or _recorded(distribution)
+        names = set(recorded.tops or _editable_names(distribution, recorded.pths))
     return tuple(sorted(names)) or (distribution.name.replace("-", "_"),)
 
 
-def _ships(distribution: Distribution, folder: str) -> bool:
-    """Whether a distribution has this package or module, given in lower case with slashes.
+def _recorded(distribution: Distribution) -> _Recorded:
+    record = _record(distribution)
+    tops: set[str] = set()
+    pths: list[str] = []
+    count = 0
+    for found in islice(_RECORDED.finditer(record), _MOST_FILES):
+        count += 1
+        part, mark = found.groups()
+        if mark in "/\\":
+            if part not in tops and part.isidentifier() and part.lower() not in _NOT_IMPORTED:
+                tops.add(part)
+        elif module := _MODULE.fullmatch(part):
+            tops.add(module["name"])
+        elif part.endswith(".pth"):
+            pths.append(part)
+    return _Recorded(frozenset(tops), tuple(pths), len(record) + count * _PER_FILE)
 
-    Searching the text of RECORD is ten times faster than parsing it, and all of an environment may be asked.
+
+def _depth(record: str, parts: Sequence[str]) -> int:
+    """How many parts of a dotted name lie in a distribution, given its RECORD in lower case; all of them have the first.
+
+    Searching the text is ten times faster than parsing it.
     """
-    record = _metadata(distribution, "RECORD").lower()
-    if re.search(rf'^"?{re.escape(folder)}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE):
-        return True
-    if "/" in folder:
-        return False
-    return folder in (name.lower() for name in import_names(distribution))
+    for depth in range(len(parts), 1, -1):
+        folder = re.escape("/".join(parts[:depth]))
+        if re.search(rf'^"?{folder}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE):
+            return depth
+    return 1
 
 
-def _recorded_paths(distribution: Distribution) -> list[str]:
-    lines = _metadata(distribution, "RECORD").splitlines()
-    return [line[1:].partition('"')[0] if line.startswith('"') else line.partition(",")[0] for line in lines]
-
-
-def _top_of(path: str) -> str | None:
-    """The name by which a recorded file is imported, or None where it is not."""
-    top, slash, _ = path.replace("\\", "/").partition("/")
-    if slash:
-        return top if top.isidentifier() and top.lower() not in _NOT_IMPORTED else None
-    module = _MODULE.fullmatch(top)
-    return module["name"] if module else None
-
-
-def _editable_names(distribution: Distribution, recorded: list[str]) -> Iterator[str]:
+def _editable_names(distribution: Distribution, pths: Sequence[str]) -> Iterator[str]:
     wanted = distribution.name.replace("-", "_")
     folders = [
         folder
-        for path in recorded
-        if path.endswith(".pth") and "/" not in path
+        for path in pths
         for folder in pth_lines(distribution.site / path, distribution.environment.bounds)
         if _may_be_read(distribution, folder)
     ]
@@ -250,7 +304,7 @@ def _may_be_read(distribution: Distribution, folder: Path) -> bool:
 
 
 def _version_in(pkg_info: Path, bounds: tuple[Path, ...] | None) -> str | None:
-    found = re.search(r"^Version:[ \t]*+([\w.!+-]{1,200})", _read(pkg_info, bounds), re.MULTILINE)
+    found = re.search(r"^Version:[ \t]*+([\w.!+-]{1,200})", _start(pkg_info, bounds), re.MULTILINE)
     return found[1] if found else None
 
 
@@ -261,22 +315,22 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _metadata_start(one: Distribution) -> str:
-    """How the METADATA of a distribution begins; empty if it is not there or lies elsewhere."""
+def _record(distribution: Distribution) -> str:
+    return _read(distribution.metadata_folder / "RECORD", distribution.environment.bounds, _LARGEST_RECORD)
+
+
+def _start(path: Path, bounds: tuple[Path, ...] | None) -> str:
+    """How a file of metadata begins; empty if it is not there or lies elsewhere."""
     try:
-        start = read_start(one.metadata_folder / "METADATA", _START, within=one.environment.bounds)
+        start = read_start(path, _START, within=bounds)
     except (OSError, ValueError):
         return ""
     return start.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _metadata(distribution: Distribution, name: str) -> str:
-    """A file of a distribution's metadata; empty where it cannot be read, or leads out of the environment."""
-    return _read(distribution.metadata_folder / name, distribution.environment.bounds)
-
-
-def _read(path: Path, bounds: tuple[Path, ...] | None) -> str:
+def _read(path: Path, bounds: tuple[Path, ...] | None, limit: int) -> str:
+    """A file of a distribution's metadata; empty where it cannot be read, is too large, or leads out of the environment."""
     try:
-        return read_text(path, limit=_LARGEST, within=bounds, errors="replace")
+        return read_text(path, limit=limit, within=bounds, errors="replace")
     except (OSError, ValueError):
         return ""

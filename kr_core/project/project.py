@@ -192,6 +192,10 @@ class LocalProject:
         for module in self._modules.all():
             label = label_of(module.folder, self._home)
             known.setdefault((normalise(module.name), "node"), (module.name, module.version, label))
+        if self._modules.left_out:
+            said = f"node_modules: {self._modules.left_out:,} packages left out; their package.json files are too large together"
+            if said not in self.warnings:
+                self.warnings.append(said)
         for pin, lock, _depth in self._declared.all():
             key = normalise(pin.name)
             name = key if lock.ecosystem == "python" else pin.name

@@ -62,8 +62,9 @@ def subjects_of(question: str, project: LocalProject) -> tuple[str, list[str]]:
         for word in content_words(question)
         if word not in STOP_WORDS
     }
+    worth = _worth(asked, [roots for _one, roots in described])
     scored = sorted(
-        ((_share(asked, roots, [other for _one, other in described]), one.name) for one, roots in described),
+        ((_share(worth, roots), one.name) for one, roots in described),
         key=lambda pair: (-pair[0], pair[1]),
     )
     best = scored[0][0] if scored else 0.0
@@ -120,11 +121,15 @@ def _names_module(question: str) -> bool:
     )
 
 
-def _share(asked: dict[str, float], roots: frozenset[str], others: Sequence[frozenset[str]]) -> float:
-    worth = {
-        root: weight * log(1 + len(others) / (1 + sum(root in other for other in others)))
+def _worth(asked: dict[str, float], described: Sequence[frozenset[str]]) -> dict[str, float]:
+    """What each stem of a question counts: the rarer among the packages, the more."""
+    return {
+        root: weight * log(1 + len(described) / (1 + sum(root in roots for roots in described)))
         for root, weight in asked.items()
     }
+
+
+def _share(worth: dict[str, float], roots: frozenset[str]) -> float:
     total = sum(worth.values())
     return sum(value for root, value in worth.items() if root in roots) / total if total else 0.0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.regexes import seconds_for
 
+from kr_core.project import node_modules
 from kr_core.project.project import LocalProject
 from kr_core.question.dependency_search import choose_framework
 from kr_core.question.packages import subjects_of
@@ -108,3 +109,44 @@ def test_of_descriptions_only_the_start_is_read(tmp_path: Path) -> None:
     for choose in (subjects_of, choose_framework):
         work = partial(choose, "How do I set frobs?", found)
         assert seconds_for(work, limit=_MOST_DESCRIBED_SECONDS) < _MOST_DESCRIBED_SECONDS
+
+
+@pytest.mark.parametrize("name", ["RECORD", "top_level.txt"])
+def test_the_owner_of_a_module_is_found_in_seconds(tmp_path: Path, name: str) -> None:
+    """Whatever the packages of an environment say that they ship: KR looks at a bounded part of it."""
+    found = project(tmp_path, b"", "", 40)
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    line = "ab{:06}\n" if name == "top_level.txt" else "ab/x,,\n"
+    (site / "long.txt").write_text("".join(map(line.format, range(1_500_000))))
+    (site / "frobs").mkdir()
+    for folder in site.glob("*.dist-info"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to("../long.txt")
+    assert seconds_for(lambda: found.version_of("frobs"), limit=_SECONDS) < _SECONDS
+    assert found.version_of("zebra0x") == ("1.0", ".venv")
+
+
+def test_a_question_is_held_against_very_many_packages_in_linear_time(tmp_path: Path) -> None:
+    """What a word is worth is found once, and not for each of a thousand packages."""
+    found = project(tmp_path, b"", "", 1_000)
+    question = f"How do I send {', '.join(f'zagre{number}' for number in range(150))} to frobs?"
+    assert (
+        seconds_for(lambda: subjects_of(question, found), limit=_MOST_DESCRIBED_SECONDS)
+        < _MOST_DESCRIBED_SECONDS
+    )
+
+
+def test_package_files_of_npm_are_read_up_to_a_sum(tmp_path: Path, monkeypatch) -> None:
+    """Thousands of packages may share one large `package.json` by links; how many are left out is told."""
+    monkeypatch.setattr(node_modules, "_MOST_BYTES", 1_000_000)
+    modules = tmp_path / "node_modules"
+    modules.mkdir()
+    (modules / "large.json").write_text('{"version": "1.0", "a": "' + "a" * 300_000 + '"}')
+    for number in range(5):
+        (modules / f"p{number}").mkdir()
+        (modules / f"p{number}" / "package.json").symlink_to("../large.json")
+    found = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert [name for name, _version, _where in found.versions()] == ["p0", "p1", "p2"]
+    assert found.warnings == [
+        "node_modules: 2 packages left out; their package.json files are too large together"
+    ]

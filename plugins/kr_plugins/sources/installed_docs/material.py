@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ _MAX_SEEN = 20_000
 """KR looks at this many files below `docs`."""
 _MAX_DEPENDENCIES = 8
 _LARGEST_PROJECT = 5_000_000
-_LARGEST_METADATA = 50_000_000
+_LARGEST_METADATA = 20_000_000
 """Bytes of a RECORD; one of 100,000 files has some ten million."""
 
 
@@ -309,10 +310,11 @@ def _fingerprint(distribution: Distribution, roots: Sequence[Path], notes: list[
                 notes.append(f"{distribution.name}: {name}: {error.strerror}, not read")
             continue
         # What pip and uv add about themselves differs between equal installations.
-        lines = [
-            line for line in content.split(b"\n") if b".dist-info/" not in line and b"__pycache__" not in line
-        ]
-        parts.append(f"{name}:{hashlib.sha256(b''.join(lines)).hexdigest()}")
+        digest = hashlib.sha256()
+        for line in BytesIO(content):
+            if b".dist-info/" not in line and b"__pycache__" not in line:
+                digest.update(line.rstrip(b"\n"))
+        parts.append(f"{name}:{digest.hexdigest()}")
     if not parts or any(distribution.site not in root.parents for root in roots):
         parts.extend(
             _times(
