@@ -56,6 +56,8 @@ class ConnectionLimits:
     """From there to the end of its body."""
     read_seconds: float = 30
     """So long a client may take nothing of its answer."""
+    held_bytes: int = 100_000_000
+    """Of requests that have not come whole, together."""
 
 
 class _Config(uvicorn.Config):
@@ -75,6 +77,8 @@ class _Config(uvicorn.Config):
         self.most = limits.connections or max_connections()
         self.without_request: dict[_LimitedConnection, None] = {}
         """Those that have not sent a whole request, the one that has waited longest first."""
+        self.held = 0
+        """Bytes that came over them so far."""
 
 
 class LimitedServer(uvicorn.Server):
@@ -104,6 +108,8 @@ class _LimitedConnection(H11Protocol):
         super().__init__(*args, **named)
         self._stage = ""
         self._has_begun = False
+        self.held = 0
+        """Bytes of a request that has not come whole."""
         self._request_deadline: asyncio.TimerHandle | None = None
         self._read_deadline: asyncio.TimerHandle | None = None
 
@@ -118,13 +124,18 @@ class _LimitedConnection(H11Protocol):
         super().data_received(data)
         self._follow()
         self._has_begun = self._stage == "headers"
+        if self in self.config.without_request:
+            self._hold(self.held + len(data))
+            if self.config.held > self.config.limits.held_bytes:
+                longest = next(one for one in self.config.without_request if one.held)
+                longest.end("requests that have not come whole are too large together; it has waited longest")
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._follow()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.config.without_request.pop(self, None)
+        self._forget()
         for timer in (self._request_deadline, self._read_deadline):
             if timer is not None:
                 timer.cancel()
@@ -145,11 +156,20 @@ class _LimitedConnection(H11Protocol):
         """End it at once, and say why."""
         if self.transport.is_closing() and self._read_deadline is None:
             return
-        self.config.without_request.pop(self, None)
+        self._forget()
         if said:
             client = printable(self.client[0]) if self.client else "a client"
             print(f"kr: closed a connection from {client}: {said}", file=sys.stderr, flush=True)
         self.transport.abort()
+
+    def _hold(self, size: int) -> None:
+        self.config.held += size - self.held
+        self.held = size
+
+    def _forget(self) -> None:
+        """Its request is whole, or comes no more."""
+        self._hold(0)
+        self.config.without_request.pop(self, None)
 
     def _follow(self) -> None:
         """Set the deadline of the stage that it has come to."""
@@ -162,7 +182,7 @@ class _LimitedConnection(H11Protocol):
         if self._request_deadline is not None:
             self._request_deadline.cancel()
         if stage == "answer":
-            self.config.without_request.pop(self, None)
+            self._forget()
             return
         self.config.without_request.setdefault(self)
         limits = self.config.limits

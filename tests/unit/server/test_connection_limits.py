@@ -136,6 +136,26 @@ def test_one_too_many_takes_the_place_of_who_waits_longest(capfd):
     assert lines == [said] * 3
 
 
+def test_requests_that_do_not_come_whole_fill_no_memory(capfd):
+    """Where what has come of them is too much together, the one that has waited longest goes; the newest is answered."""
+    half = BEGUN + b"Content-Length: 100000\r\n\r\n" + b"x" * 40_000
+
+    async def run():
+        async with serving(held_bytes=100_000) as port, AsyncExitStack() as stack:
+            await stack.enter_async_context(connected(port))
+            first, _ = await stack.enter_async_context(connected(port, half))
+            second, writer = await stack.enter_async_context(connected(port, half))
+            await asyncio.sleep(0.05)
+            await stack.enter_async_context(connected(port, half))
+            assert await until_closed(first) == b""
+            writer.write(b"x" * 60_000)
+            assert await _length(second)
+
+    asyncio.run(run())
+    said = "requests that have not come whole are too large together; it has waited longest"
+    assert said in capfd.readouterr().err
+
+
 def test_requests_that_are_answered_are_never_cut_short(capfd):
     """Where all connections have an answer under way, the newcomer goes, not one of them."""
 
