@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lies_within, read_start, read_text
-from kr_core.project.environments import pth_lines
+from kr_core.project.environments import named_by_pth
 from kr_core.project.package_names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.project.environments import Environment
@@ -39,6 +40,8 @@ _MOST_FILES = 200_000
 """Of a RECORD."""
 _LARGEST_TOP_LEVEL = 100_000
 """Bytes of a `top_level.txt`; most name one package."""
+_MOST_EDITABLE = 20
+"""The `.pth` files of one distribution, and their lines that may name folders."""
 _MOST_SEARCHED = 300_000_000
 """What it may cost to look for the modules of an environment; the largest known ones have a tenth."""
 _PER_FILE = 100
@@ -283,19 +286,30 @@ def _depth(record: str, parts: Sequence[str]) -> int:
 
 
 def _editable_names(distribution: Distribution, pths: Sequence[str]) -> Iterator[str]:
-    wanted = distribution.name.replace("-", "_")
-    folders = [
-        folder
-        for path in pths
-        for folder in pth_lines(distribution.site / path, distribution.environment.bounds)
-        if _may_be_read(distribution, folder)
-    ]
+    files = (distribution.site / path for path in pths[:_MOST_EDITABLE])
+    folders = named_by_pth(files, distribution.environment.bounds, _MOST_EDITABLE)
+    folders = [folder for folder in folders if _may_be_read(distribution, folder)]
     if distribution.metadata_folder.suffix == ".egg-info":
         folders.append(distribution.site)
     for folder in folders:
-        for name in _names(folder):
-            if normalise(name.removesuffix(".py")) == normalise(wanted):
-                yield name.removesuffix(".py")
+        names = _by_normalised(folder, _changed(folder))
+        yield from (name.removesuffix(".py") for name in names.get(distribution.name, ()))
+
+
+@lru_cache(maxsize=200)
+def _by_normalised(folder: Path, _changed: int) -> Mapping[str, Sequence[str]]:
+    """The names in a folder by how they are normalised; very many distributions may lead to one folder."""
+    found: dict[str, list[str]] = {}
+    for name in _names(folder):
+        found.setdefault(normalise(name.removesuffix(".py")), []).append(name)
+    return found
+
+
+def _changed(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _may_be_read(distribution: Distribution, folder: Path) -> bool:

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lies_within, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 OWN_LABEL = "KR's own environment"
 VENV_NAMES = (".venv", "venv")
 
 _VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _LARGEST = 1_000_000
-"""Bytes of a `pyvenv.cfg` or `.pth` file; they have some hundred."""
+"""Bytes of a `pyvenv.cfg`, which has some hundred."""
+_LARGEST_PTH = 100_000
+_MOST_NAMED = 1_000
+"""Lines of all `.pth` files of a folder that may name others; a large workspace has some hundred."""
 _PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 _NO_PLACE = (Path("/proc"), Path("/dev"))
 """What lies there is another thing for each process that looks, and no installation."""
@@ -279,25 +283,29 @@ def standard_library_of(prefix: Path) -> Path | None:
     return None
 
 
-def pth_lines(pth: Path, within: tuple[Path, ...] | None = None) -> list[Path]:
-    """List the existing folders that a `.pth` file names; lines that are code are never run.
+def named_by_pth(
+    files: Iterable[Path], within: tuple[Path, ...] | None = None, most: int = _MOST_NAMED
+) -> list[Path]:
+    """List the existing folders that `.pth` files name, each once; lines that are code are never run.
 
     Args:
-        pth: the file.
-        within: the folders in one of which it must really lie.
+        files: the `.pth` files.
+        within: the folders in one of which each must really lie.
+        most: how many lines are looked at.
     """
+    named = islice((folder for pth in files for folder in _lines(pth, within)), most)
+    return [folder for folder in dict.fromkeys(named) if folder.is_dir()]
+
+
+def _lines(pth: Path, within: tuple[Path, ...] | None) -> Iterator[Path]:
     try:
-        text = read_text(pth, limit=_LARGEST, within=within, errors="replace")
+        text = read_text(pth, limit=_LARGEST_PTH, within=within, errors="replace")
     except OSError:
-        return []
-    folders = []
+        return
     for line in text.splitlines():
         named = line.strip()
         if named and not named.startswith(("#", "import ", "import\t")) and "\0" not in named:
-            folder = pth.parent / named
-            if folder.is_dir():
-                folders.append(folder)
-    return folders
+            yield pth.parent / named
 
 
 def _prefixes(
@@ -340,8 +348,7 @@ def _site_folders(prefix: Path) -> list[Path]:
 
 
 def _pth_folders(site: Path, bounds: tuple[Path, ...] | None) -> list[Path]:
-    named = [site / name for name in _names(site) if name.endswith(".pth")]
-    return [folder for path in named for folder in pth_lines(path, bounds)]
+    return named_by_pth((site / name for name in _names(site) if name.endswith(".pth")), bounds)
 
 
 def _children(folder: Path) -> list[Path]:

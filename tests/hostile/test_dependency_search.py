@@ -150,3 +150,23 @@ def test_package_files_of_npm_are_read_up_to_a_sum(tmp_path: Path, monkeypatch) 
     assert found.warnings == [
         "node_modules: 2 packages left out; their package.json files are too large together"
     ]
+
+
+@pytest.mark.parametrize(
+    "of", ["one file of many lines", "many files", "one file that is listed again and again", "eggs"]
+)
+def test_files_that_name_folders_are_read_in_seconds(tmp_path: Path, of: str) -> None:
+    """KR looks at a bounded number of the folders that `.pth` files name, and lists each once."""
+    found = project(tmp_path, b"", "all.pth,,\n" * 50_000 if "again" in of else "", 3)
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    (site / "all.pth").write_text("zebra0x\n" * 12_000 if of != "eggs" else "")
+    if of == "eggs":
+        for number in range(2_000):
+            (site / f"egg{number}-1.0.egg-info").touch()
+    for number in range(400 if of == "many files" else 0):
+        (site / f"more{number}.pth").symlink_to("all.pth")
+    (site / "frobs").mkdir()
+    assert (
+        seconds_for(lambda: found.version_of("frobs"), limit=_MOST_DESCRIBED_SECONDS)
+        < _MOST_DESCRIBED_SECONDS
+    )
