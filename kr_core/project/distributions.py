@@ -276,11 +276,13 @@ def _recorded(distribution: Distribution) -> _Recorded:
 def _depth(record: str, parts: Sequence[str]) -> int:
     """How many parts of a dotted name lie in a distribution, given its RECORD in lower case; all of them have the first.
 
-    Searching the text is ten times faster than parsing it.
+    Searching the text is ten times faster than parsing it, and to look for the name anywhere another ten times.
     """
     for depth in range(len(parts), 1, -1):
-        folder = re.escape("/".join(parts[:depth]))
-        if re.search(rf'^"?{folder}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE):
+        folder = "/".join(parts[:depth])
+        if folder in record and re.search(
+            rf'^"?{re.escape(folder)}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE
+        ):
             return depth
     return 1
 
