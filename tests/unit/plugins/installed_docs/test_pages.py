@@ -275,3 +275,13 @@ def test_what_sphinx_builds_today_is_read(built, tmp_path):
     assert (stack.version, stack.signature) == ("4.2", "crate.stack(high, *, careful=True)")
     assert stack.parameters == (("high", None), ("careful", "True"))
     assert by_locator["index.html#stacking-them"].code == ("crate.stack(3)",)
+
+
+@pytest.mark.req("Z8")
+def test_of_a_very_long_page_without_headings_the_beginning_is_kept(tmp_path):
+    """A section of a page is bounded as that of a README is, and a note says so."""
+    long = PAGE.replace("<p>Pack a thing", f"<p>{'It packs on. ' * 20_000}</p><p>Pack a thing")
+    documentation(tmp_path / "docs-of-others/crate/html", page=long)
+    found = ask(tmp_path, "How do I pack a thing into a crate under its lid?", [tmp_path / "docs-of-others"])
+    assert max(len(one.text) for one in found.passages) <= 100_000
+    assert any("only their beginning was read" in note for note in found.notes)

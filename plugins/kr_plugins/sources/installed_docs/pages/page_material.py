@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, inside, read_text
+from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.pages import html_sections as pages
 from kr_plugins.sources.installed_docs.pages import inventory
 from kr_plugins.sources.installed_docs.python import docstrings
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.pages.inventory import Head, Target
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever reading changes, so that older indexes are not used."""
 INVENTORY = "objects.inv"
 _DEEPEST = 4
@@ -106,7 +107,7 @@ class PageMaterial:
             except BudgetSpent:
                 budget.left_out.append(f"the pages of {one.head.project}")
                 continue
-            found += _Pages(one, targets).passages(progress, budget)
+            found += bounded(_Pages(one, targets).passages(progress, budget), notes)
         return found, notes
 
 
