@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kr_core import plugin as plugin
     from kr_core import toolkit as toolkit
     from kr_core._version import __version__ as __version__
-    from kr_core.ask.service import AsyncKnowledgeRouterService as AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService as AsyncKnowledgeRouterService
     from kr_core.ask.sync_service import KnowledgeRouterService as KnowledgeRouterService
     from kr_core.errors import ConfigError as ConfigError
     from kr_core.errors import KRError as KRError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kr_core.hookspecs import Provider as Provider
     from kr_core.hookspecs import Settings as Settings
     from kr_core.hookspecs import hookimpl as hookimpl
-    from kr_core.lessons.service import Lessons as Lessons
+    from kr_core.lessons.lesson_service import Lessons as Lessons
     from kr_core.model import Event as Event
     from kr_core.model import Finding as Finding
     from kr_core.model import Outcome as Outcome
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchRequest as ResearchRequest
     from kr_core.model import ResearchResult as ResearchResult
     from kr_core.model.events import EVENTS as EVENTS
+    from kr_core.model.execution_task import ExecutionTask as ExecutionTask
     from kr_core.model.expedition import Axiom as Axiom
     from kr_core.model.expedition import ExpeditionUpdate as ExpeditionUpdate
     from kr_core.model.expedition import Signal as Signal
@@ -44,10 +45,9 @@ if TYPE_CHECKING:
     from kr_core.model.questions import QALogEntry as QALogEntry
     from kr_core.model.questions import Question as Question
     from kr_core.model.questions import Verdict as Verdict
-    from kr_core.model.retro import RetroReport as RetroReport
+    from kr_core.model.retro_report import RetroReport as RetroReport
     from kr_core.model.routing import Route as Route
     from kr_core.model.routing import RoutingRule as RoutingRule
-    from kr_core.model.tasks import ExecutionTask as ExecutionTask
     from kr_core.protocols import Source as Source
     from kr_core.research import CompletedResearch as CompletedResearch
     from kr_core.research import Pipeline as Pipeline

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kr_core.project.distributions import import_names as import_names
     from kr_core.project.project import LocalProject as LocalProject
     from kr_core.project.project import is_python as is_python
-    from kr_core.project.versions import gap as gap
+    from kr_core.project.version_gaps import gap as gap
     from kr_core.question.parsed_question import ParsedQuestion as ParsedQuestion
     from kr_core.question.parsed_question import given_values as given_values
     from kr_core.question.parsed_question import parse_question as parse_question

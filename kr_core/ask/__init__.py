@@ -4,7 +4,7 @@
 one call; the others are its steps, for a program that goes them by itself.
 """
 
-from kr_core.ask.service import AsyncKnowledgeRouterService
+from kr_core.ask.async_service import AsyncKnowledgeRouterService
 from kr_core.ask.sync_service import KnowledgeRouterService
 
 __all__ = ["AsyncKnowledgeRouterService", "KnowledgeRouterService"]

@@ -8,9 +8,9 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from kr_core.errors import ConfigError
+from kr_core.model.execution_task import ExecutionTask
 from kr_core.model.questions import AgentHandle, Answer, EscalationRequest, HumanResponse, Question
 from kr_core.model.routing import RoutingRule
-from kr_core.model.tasks import ExecutionTask
 
 __all__ = ["check_arguments", "checked"]
 

@@ -15,7 +15,7 @@ from kr_core.cli.ask import login_name
 from kr_core.cli.terminal import person_is_there, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.sanitize import harmless_line
-from kr_core.review.spot_checks import BATCH, SpotCard, SpotChecks
+from kr_core.review.spot_check_review import BATCH, SpotCard, SpotChecks
 from kr_core.terminal_text import columns, printable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.research import Pipeline
-    from kr_core.review.spot_checks import CheckVerdict
+    from kr_core.review.spot_check_review import CheckVerdict
 
 __all__ = ["hint", "run"]
 

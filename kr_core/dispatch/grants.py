@@ -17,9 +17,9 @@ from kr_core.errors import ConfigError
 from kr_core.escalation.case_repository import CaseUpdater
 from kr_core.escalation.manager import EscalationManager
 from kr_core.escalation.worker import EscalationWorker
+from kr_core.model.execution_task import GRANT_TOPIC
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, Route
-from kr_core.model.tasks import GRANT_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

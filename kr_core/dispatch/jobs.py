@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from kr_core.dispatch.record import TaskRecord
+    from kr_core.model.execution_task import ExecutionTask
     from kr_core.model.routing import AgentProfile
-    from kr_core.model.tasks import ExecutionTask
     from kr_core.research import Pipeline
 
 __all__ = ["TaskJobs", "planned_role", "status_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.project.versions import gap
+from kr_core.project.version_gaps import gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kr_core.project.versions import gap
+from kr_core.project.version_gaps import gap
 
 if TYPE_CHECKING:
     from datetime import date
 
     from kr_core.model import Entry
-    from kr_core.project.versions import VersionMatch
+    from kr_core.project.version_gaps import VersionMatch
 
 
 class Freshness(NamedTuple):

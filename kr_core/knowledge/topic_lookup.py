@@ -8,7 +8,7 @@ from kr_core.knowledge.matching import best, wants_exact
 from kr_core.knowledge.staleness import FreshnessLimits, judge
 from kr_core.knowledge.topic_index import TopicIndex
 from kr_core.knowledge.wording import same_question
-from kr_core.project.versions import gap
+from kr_core.project.version_gaps import gap
 from kr_core.protocols.lookup import LookupDecision
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from kr_core.knowledge.matching import TIERS
 from kr_core.knowledge.report_facts import report_facts
 from kr_core.knowledge.topic_lookup import TopicLookup
 from kr_core.model import Entry, Match
-from kr_core.project.versions import gap
+from kr_core.project.version_gaps import gap
 from kr_core.protocols.lookup import EntryMatch, KeptReport, LookupDecision, LookupRules
 
 if TYPE_CHECKING:

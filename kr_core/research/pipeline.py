@@ -26,7 +26,7 @@ from kr_core.research.run import ResearchRun
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kr_core.lessons.service import Lessons
+    from kr_core.lessons.lesson_service import Lessons
     from kr_core.model import Event
     from kr_core.protocols import (
         Journal,
@@ -312,7 +312,7 @@ class Pipeline:
     @property
     def lessons(self) -> Lessons:
         """The project's lessons: `inject(phase)` selects them for a phase, `add` records one, `read` returns all."""
-        from kr_core.lessons.service import Lessons
+        from kr_core.lessons.lesson_service import Lessons
 
         return Lessons(self.config, self._components.today)
 

@@ -11,7 +11,7 @@ from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
-from kr_core.project.versions import gap
+from kr_core.project.version_gaps import gap
 from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kr_core.config import Config
-    from kr_core.lessons.service import Lessons
-    from kr_core.model.retro import Recommendation
+    from kr_core.lessons.lesson_service import Lessons
+    from kr_core.model.retro_report import Recommendation
     from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["PlannedChange", "plan"]

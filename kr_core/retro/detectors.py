@@ -13,7 +13,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kr_core.calibration import auroc
-from kr_core.model.retro import Recommendation
+from kr_core.model.retro_report import Recommendation
 from kr_core.retro.added_context import often_added
 from kr_core.retro.logged_questions import by_agent, in_use
 from kr_core.retro.thresholds import lowest, propose

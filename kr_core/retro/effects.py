@@ -6,12 +6,12 @@ import datetime as dt
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from kr_core.model.retro import ChangeOutcome
+from kr_core.model.retro_report import ChangeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kr_core.model.retro import Recommendation
+    from kr_core.model.retro_report import Recommendation
     from kr_core.protocols import DocumentStore
     from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
 

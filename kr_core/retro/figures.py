@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from kr_core.calibration import Accepted, auroc, brier, ece, estimate_accuracy, fit
 from kr_core.errors import ConfigError
-from kr_core.model.retro import AcceptedAccuracy, AgentFigures, CalibrationFigures, RetroReport, TopicFigures
+from kr_core.model.retro_report import (
+    AcceptedAccuracy,
+    AgentFigures,
+    CalibrationFigures,
+    RetroReport,
+    TopicFigures,
+)
 from kr_core.retro.detectors import Findings, recommendations
 from kr_core.retro.effects import outcomes, wanted
 from kr_core.retro.logged_questions import by_agent, in_use, read_questions
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
     from kr_core.calibration import Calibrator
     from kr_core.config.schema import Retro
-    from kr_core.model.retro import Recommendation
+    from kr_core.model.retro_report import Recommendation
     from kr_core.protocols import Journal
     from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
     from kr_core.verdicts import Subject

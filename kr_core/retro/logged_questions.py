@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kr_core.model.execution_task import GRANT_TOPIC
 from kr_core.model.routing import HUMAN
-from kr_core.model.tasks import GRANT_TOPIC
 from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.verdicts import Subject, says_right
 

@@ -15,7 +15,7 @@ from kr_core.terminal_text import finalized
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.model.retro import RetroReport
+    from kr_core.model.retro_report import RetroReport
     from kr_core.retro.logged_questions import AskedQuestion
 
 __all__ = ["as_html", "page_values"]

@@ -10,7 +10,7 @@ from kr_core.retro.improvement import FEWEST_VERDICTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kr_core.model.retro import ChangeOutcome, RetroReport
+    from kr_core.model.retro_report import ChangeOutcome, RetroReport
     from kr_core.retro.improvement import Improvement
 
 __all__ = ["as_markdown", "compared", "effect", "proven", "told"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.model import Event
     from kr_core.research import Pipeline
     from kr_core.team.resident import Resident
@@ -84,7 +84,7 @@ class ServedProject:
         return self._resident
 
     def _opened(self) -> AsyncKnowledgeRouterService:
-        from kr_core.ask.service import AsyncKnowledgeRouterService
+        from kr_core.ask.async_service import AsyncKnowledgeRouterService
         from kr_core.research import Pipeline
 
         pipeline = Pipeline.open(self._config, folder=self._folder, on_event=_tell)

@@ -63,7 +63,7 @@ class BackgroundWork:
 
     async def _tend(self) -> None:
         """Do what is due for questions that wait for a human, whoever has put them."""
-        from kr_core.ask.service import AsyncKnowledgeRouterService
+        from kr_core.ask.async_service import AsyncKnowledgeRouterService
 
         service = AsyncKnowledgeRouterService(self._pipeline)  # never closed: the pipeline is the caller's
         try:

@@ -22,23 +22,23 @@ from typing import TYPE_CHECKING
 from kr_core._door import names_of, value_of
 
 if TYPE_CHECKING:
-    from kr_core.testing.agent import AgentContract as AgentContract
-    from kr_core.testing.embedder import EmbedderContract as EmbedderContract
-    from kr_core.testing.escalation import EscalationContract as EscalationContract
+    from kr_core.testing.agent_contract import AgentContract as AgentContract
+    from kr_core.testing.embedder_contract import EmbedderContract as EmbedderContract
+    from kr_core.testing.escalation_contract import EscalationContract as EscalationContract
     from kr_core.testing.faults import FaultySource as FaultySource
     from kr_core.testing.faults import FaultyTransport as FaultyTransport
     from kr_core.testing.faults import NetworkFault as NetworkFault
     from kr_core.testing.faults import SourceFault as SourceFault
-    from kr_core.testing.hooks import HookContract as HookContract
-    from kr_core.testing.journal import JournalContract as JournalContract
-    from kr_core.testing.log import LogContract as LogContract
-    from kr_core.testing.lookup import LookupContract as LookupContract
-    from kr_core.testing.plugin import PluginContract as PluginContract
-    from kr_core.testing.renderer import RendererContract as RendererContract
-    from kr_core.testing.router import RouterContract as RouterContract
-    from kr_core.testing.scorer import ScorerContract as ScorerContract
-    from kr_core.testing.source import SourceContract as SourceContract
-    from kr_core.testing.store import StoreContract as StoreContract
+    from kr_core.testing.hook_contract import HookContract as HookContract
+    from kr_core.testing.journal_contract import JournalContract as JournalContract
+    from kr_core.testing.log_contract import LogContract as LogContract
+    from kr_core.testing.lookup_contract import LookupContract as LookupContract
+    from kr_core.testing.plugin_contract import PluginContract as PluginContract
+    from kr_core.testing.renderer_contract import RendererContract as RendererContract
+    from kr_core.testing.router_contract import RouterContract as RouterContract
+    from kr_core.testing.scorer_contract import ScorerContract as ScorerContract
+    from kr_core.testing.source_contract import SourceContract as SourceContract
+    from kr_core.testing.store_contract import StoreContract as StoreContract
 
 if find_spec("pytest") is None:
     raise ImportError(
@@ -50,7 +50,14 @@ if "pytest" in sys.modules:
 
     # Before they are imported: without it an author sees a bare AssertionError in place of the values compared.
     homes = {home for home, _ in names_of(__name__).values()} - {f"{__name__}.faults"}
-    shared = ("counters", "document_store", "event_log", "opened_journal", "service", "store_machine")
+    shared = (
+        "counters",
+        "document_store",
+        "event_log",
+        "opened_journal",
+        "service_contract",
+        "store_machine",
+    )
     pytest.register_assert_rewrite(*sorted(homes), *(f"{__name__}.{name}" for name in shared))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kr_core.protocols import ChangeResult, Store, WriteResult
-    from kr_core.testing.plugin import PluginContract
+    from kr_core.testing.plugin_contract import PluginContract
     from kr_core.testing.second_process import SecondProcess
 
 _SUBJECTS = [

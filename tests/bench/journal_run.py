@@ -13,7 +13,7 @@ from stages import Idle, research
 
 from kr_core.qalog.delivery import deliver
 from kr_core.turns import Turns
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.logs.jsonl import JSONLines
 
 

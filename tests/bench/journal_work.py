@@ -22,7 +22,7 @@ from kr_core import Event
 from kr_core.qalog.reader import qa_log
 from kr_core.research.stage_runner import StageRunner
 from kr_plugins.journals import hash_chain
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness import LEFT_OUT, Limit, Measured, figure
 
 from kr_core import Event
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

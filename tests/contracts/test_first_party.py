@@ -41,7 +41,7 @@ from kr_core.testing import (
     surroundings,
 )
 from kr_core.toolkit import AxiomStore
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = pytest.mark.req("P1", "P4")
 

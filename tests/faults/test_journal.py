@@ -11,7 +11,7 @@ from kr_core.errors import StorageError
 from kr_core.model import Event
 from kr_core.protocols import LogRecord
 from kr_core.qalog.integrity import log_flaws
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.journals.sqlite_append import read_head
 from kr_plugins.logs.jsonl import JSONLines
 

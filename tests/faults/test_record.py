@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 DRIVER = Path(__file__).parent / "drivers/record.py"
 SECONDS = 600

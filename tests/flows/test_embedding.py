@@ -10,7 +10,7 @@ from support.embedded import RESEARCH, Shelf
 from support.projects import DAY, QUESTION, Given, forever, found
 
 from kr_core import ConfigError, Finding, Outcome, Pipeline, StorageError
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = [pytest.mark.req("P5"), pytest.mark.usefixtures("of_nobody")]
 

@@ -6,7 +6,7 @@ import pytest
 from support.asked import Says, of_kind, said, service
 
 from kr_core import HumanResponse, Question
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 from kr_core.verdicts import Subject
 
 CALIBRATED = {"calibration": "calibrated"}

@@ -23,7 +23,7 @@ from kr_core.model.routing import Route
 from kr_core.plugin import LogRecord
 from kr_core.qalog import reader as record
 from kr_core.qalog.reader import LogFilter
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.logs.jsonl import JSONLines
 
 BEGIN = datetime(2026, 2, 5, 10, tzinfo=UTC)

@@ -15,7 +15,7 @@ from kr_core import (
     RoutingRule,
 )
 from kr_core.plugin import Reply
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 
 ANSWER = {"answer": "Redis", "rationale": "it is shared", "confidence": 92, "uncertainty_reasons": []}
 

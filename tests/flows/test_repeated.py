@@ -13,7 +13,7 @@ from support.projects import PARCEL, install
 
 from kr_core.cli import replay
 from kr_core.plugin import LightAppender
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 ASK = ("research", "What does the timeout of parcel.send mean?", "--framework", "parcel")
 

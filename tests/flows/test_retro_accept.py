@@ -9,7 +9,7 @@ from support.asked import Says, said, service
 from kr_core import HumanResponse, Question
 from kr_core.config import load
 from kr_core.config.trust_store import is_trusted
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 
 pytestmark = [pytest.mark.req("V4")]
 FEATURE = "F-1"

@@ -13,7 +13,7 @@ from support.inbox_page import served
 from kr_core import HumanResponse, Question
 from kr_core.retro import pictures
 from kr_core.retro.logged_questions import AnswerRound, AskedQuestion
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 from kr_core.terminal_text import printable
 
 pytestmark = pytest.mark.req("V6")

@@ -9,7 +9,7 @@ from support.terminals import Terminal
 
 from kr_core import Question
 from kr_core.research.rejection import reject
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 
 pytestmark = pytest.mark.req("Q14")
 HIGH = {"installed_docs": Given(found())}

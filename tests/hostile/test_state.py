@@ -23,7 +23,7 @@ from kr_core.cli import replay
 from kr_core.git.private_index import tracks
 from kr_core.search.documents.sqlite_index import DocumentStore
 from kr_plugins.journals import sqlite_append
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = pytest.mark.req("Z8")
 

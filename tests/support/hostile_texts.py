@@ -184,7 +184,7 @@ def _of_words() -> dict[str, Callable[[str], object]]:
     from kr_core.knowledge import matching
     from kr_core.lessons import file as lessons
     from kr_core.net.redaction import redacted
-    from kr_core.project import version_ranges, versions
+    from kr_core.project import version_gaps, version_ranges
     from kr_core.question.topics import topic_and_tags
     from kr_core.search.passage_index import IndexedPassage, build, searchable
     from kr_core.search.ranking import rank
@@ -216,7 +216,7 @@ def _of_words() -> dict[str, Callable[[str], object]]:
         "keywords": matching.keywords,
         "a subject": lambda text: matching.subject("box", text, (text,)),
         "a topic": lambda text: topic_and_tags(text, "box"),
-        "a version": versions.parse,
+        "a version": version_gaps.parse,
         "a range": lambda text: version_ranges.allows(text, "1.2.3", "npm"),
         "a range of Python": lambda text: version_ranges.allows(text, "1.2.3", "pypi"),
         "lessons": lessons.parse,

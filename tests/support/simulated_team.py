@@ -18,7 +18,7 @@ from kr_core.config import load
 from kr_core.errors import ConfigError
 from kr_core.plugin import Reply
 from kr_core.retro.acceptance import Acceptance
-from kr_core.review.spot_checks import SpotChecks
+from kr_core.review.spot_check_review import SpotChecks
 
 FEATURES = 10
 TEMPLATE = "intake.md"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp_types import CallToolRequestParams
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.model.questions import AskResult, EscalationRequest
 
 __all__ = ["CANNOT_ASK", "ElicitationResult", "Human"]

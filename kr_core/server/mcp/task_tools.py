@@ -8,10 +8,10 @@ from kr_core.aio import shielded
 from kr_core.dispatch.jobs import planned_role, status_of
 from kr_core.dispatch.record import record_of_key
 from kr_core.errors import ConfigError
-from kr_core.model.tasks import ExecutionTask
+from kr_core.model.execution_task import ExecutionTask
 
 if TYPE_CHECKING:
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.server.mcp import tool_arguments
 
 __all__ = ["dispatched", "status_values", "task_lines"]

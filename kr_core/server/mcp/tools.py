@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mcp_types import InputRequiredResult
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.model import Entry, Fault
     from kr_core.model.questions import AskResult
     from kr_core.qalog.reader import LoggedExchange

@@ -17,7 +17,7 @@ from kr_core.terminal_text import printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.escalation.case import Case
     from kr_core.model.questions import AskResult, HumanResponse
     from kr_core.server.web.history import Step

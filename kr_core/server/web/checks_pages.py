@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from kr_core.errors import ConfigError
-from kr_core.review.spot_checks import CheckVerdict, SpotCard, SpotChecks
+from kr_core.review.spot_check_review import CheckVerdict, SpotCard, SpotChecks
 from kr_core.server.web.case_inbox import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from kr_core.server.web.forms import fields_of
 from kr_core.server.web.problems import RequestRefused, able
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.server.web.pages import Pages
     from kr_core.server.web.sessions import Sessions
 

@@ -14,7 +14,7 @@ from kr_core.server.web.problems import RequestRefused, able
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.expedition.service import StoredExpedition
     from kr_core.model.expedition import Axiom, CycleReport
 

@@ -20,7 +20,7 @@ from kr_core.server.web.webhooks import Webhooks
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
     from kr_core.server.access import Application
     from kr_core.server.served_project import ServedProject
 

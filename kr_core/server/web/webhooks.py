@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from kr_core.ask.service import AsyncKnowledgeRouterService
+    from kr_core.ask.async_service import AsyncKnowledgeRouterService
 
 __all__ = ["Webhooks"]
 

@@ -6,7 +6,7 @@ from collections import deque
 from pathlib import Path
 
 from kr_core.model import Event
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 journal = SQLite(Path(sys.argv[1]))
 waiting = deque()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kr_core.model import Event
 from kr_core.protocols import LogRecord
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.logs.jsonl import JSONLines
 
 folder = Path(sys.argv[1])

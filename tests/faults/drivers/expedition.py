@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from support.expeditions import QUERY, Library
 
 from kr_core import Expeditions, Pipeline
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 
 class Instants:

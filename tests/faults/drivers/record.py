@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kr_core import Event
 from kr_core.plugin import Document
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 WORKERS = 8
 DOCUMENTS = 3

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 os.write(1, b"ready\n")
 sys.stdin.read()  # all begin together, with a journal that nobody has made yet

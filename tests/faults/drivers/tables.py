@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kr_core.model import new_id
 from kr_core.plugin import Document
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 journal = SQLite(Path(sys.argv[1]))
 me = new_id()

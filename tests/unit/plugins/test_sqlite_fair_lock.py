@@ -11,7 +11,7 @@ import pytest
 
 from kr_core import Event
 from kr_plugins.journals.sqlite.fair_lock import FairLock
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = pytest.mark.req("Z7")
 

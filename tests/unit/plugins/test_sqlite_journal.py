@@ -18,7 +18,7 @@ from kr_core.hookspecs import Settings
 from kr_core.model import Event
 from kr_plugins.journals import group_commit
 from kr_plugins.journals.sqlite import kr_journal, migrations
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -277,7 +277,7 @@ class TestEvents:
     def test_a_program_that_closes_nothing(self, folder):
         """What was appended is kept when the program comes to its end, waited for or not."""
         program = (
-            "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite.journal import SQLite\n"
+            "import sys, pathlib; from kr_core import Event; from kr_plugins.journals.sqlite.sqlite_journal import SQLite\n"
             "journal = SQLite(pathlib.Path(sys.argv[1]))\n"
             "for n in range(50): journal.append([Event('keep.finished', 'r1', {'n': n})])\n"
         )

@@ -8,8 +8,8 @@ import pytest
 from kr_core import Event, StorageError
 from kr_core.plugin import Document
 from kr_plugins.journals import group_commit, hash_chain
-from kr_plugins.journals.sqlite import journal as sqlite
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite import sqlite_journal as sqlite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 FORM_1 = """
 CREATE TABLE events (
@@ -402,7 +402,7 @@ class TestDocuments:
 @pytest.mark.req("G1", "G2")
 def test_more_than_a_statement_can_have(journal, monkeypatch):
     """However many events come at once, and however many of them are there already, all are kept, in one chain."""
-    monkeypatch.setattr(sqlite, "_most", lambda _: 40)
+    monkeypatch.setattr(sqlite_journal, "_most", lambda _: 40)
     events = [asked(n=n) for n in range(300)]
     journal.append(events[100:110]).result()
     journal.append(events[120:230]).result()

@@ -9,7 +9,7 @@ import pytest
 from kr_core import Event, StorageError
 from kr_core.plugin import Document
 from kr_plugins.journals import sqlite_append
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = pytest.mark.req("G1")
 FILES = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-head")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_core.project.versions import Loose, gap, parse
+from kr_core.project.version_gaps import Loose, gap, parse
 
 
 @pytest.mark.req("K4")

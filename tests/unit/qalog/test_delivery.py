@@ -8,7 +8,7 @@ from kr_core import Event, StorageError
 from kr_core.qalog import delivery
 from kr_core.qalog.delivery import deliver
 from kr_core.turns import Turns
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from kr_core.research.knowledge_copy import copy_knowledge
 from kr_core.testing import samples
-from kr_plugins.stores.files.store import Files
+from kr_plugins.stores.files.files_store import Files
 
 pytestmark = pytest.mark.req("S3", "K12")
 

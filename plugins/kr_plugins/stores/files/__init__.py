@@ -14,7 +14,7 @@ need no lock. At worst, a killed writer leaves a report without an entry.
 from __future__ import annotations
 
 from kr_core.plugin import Provider, Store, hookimpl
-from kr_plugins.stores.files.store import Files
+from kr_plugins.stores.files.files_store import Files
 
 __all__ = ["Files", "kr_store"]
 

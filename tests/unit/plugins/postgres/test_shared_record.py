@@ -9,7 +9,7 @@ import pytest
 from kr_core import StorageError
 from kr_core.plugin import Document
 from kr_core.testing import samples
-from kr_plugins.journals.sqlite.journal import SQLite
+from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.postgres import lease_table
 from kr_plugins.postgres.shared_journal import SharedJournal
 

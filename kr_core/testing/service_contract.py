@@ -9,7 +9,7 @@ import httpx
 from kr_core.aio import run
 from kr_core.testing.cancellation import cancelled
 from kr_core.testing.faults import NetworkFault
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 from kr_core.testing.programs import programs_in, starts_one_of
 from kr_core.testing.watchers import watched
 

@@ -12,7 +12,7 @@ from kr_core.research.report import evidence_of
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned
 from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 
 if TYPE_CHECKING:
     from pathlib import Path

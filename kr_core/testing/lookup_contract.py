@@ -12,7 +12,7 @@ from kr_core.protocols import EntryMatch, KeptReport, LookupDecision, LookupRule
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned
 from kr_core.testing.hostile import HOSTILE
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 from kr_core.testing.surroundings import DAY
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from kr_core.protocols import LogRecord, ReadableLog
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.hostile import HOSTILE
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.escalation.upkeep_summary import RunSummary
     from kr_core.model import Event
+    from kr_core.model.execution_task import ExecutionTask
     from kr_core.model.questions import (
         AcceptedOrEscalate,
         AgentHandle,
@@ -40,9 +41,8 @@ if TYPE_CHECKING:
         QALogEntry,
         Question,
     )
-    from kr_core.model.retro import RetroReport
+    from kr_core.model.retro_report import RetroReport
     from kr_core.model.routing import RoutingRule
-    from kr_core.model.tasks import ExecutionTask
     from kr_core.protocols import CaseView
     from kr_core.research import CompletedResearch
 

@@ -9,7 +9,7 @@ import pytest
 
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.hostile import HOSTILE
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

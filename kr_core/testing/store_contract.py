@@ -12,7 +12,7 @@ from kr_core.errors import StorageError
 from kr_core.protocols import ArchiveByFramework, ConditionalWrites, Repairable
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
-from kr_core.testing.plugin import PluginContract
+from kr_core.testing.plugin_contract import PluginContract
 from kr_core.testing.second_process import keep_entries
 
 if TYPE_CHECKING:

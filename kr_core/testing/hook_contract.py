@@ -17,7 +17,7 @@ from kr_core.model.questions import Answer, AskResult, EscalationRequest, Questi
 from kr_core.model.routing import Route
 from kr_core.registry import StageHooks, contract
 from kr_core.testing.hostile import HOSTILE
-from kr_core.testing.plugin import CompatibilityRules
+from kr_core.testing.plugin_contract import CompatibilityRules
 
 __all__ = ["HookContract"]
 
