@@ -15,10 +15,11 @@ from kr_core.cli.given_file import text_of
 from kr_core.cli.request_io import document, exit_code, refreshed
 from kr_core.config import load
 from kr_core.errors import ConfigError
+from kr_core.lessons.lesson_requests import wants_lessons
 from kr_core.project.project import LocalProject
 from kr_core.protocols import Appendable
 from kr_core.research import Pipeline
-from kr_core.research.requests import InvalidRequest, wants_lessons
+from kr_core.research.request_form import InvalidRequest
 from kr_core.review import is_doubtful, reviewed
 from kr_core.terminal_text import printable
 

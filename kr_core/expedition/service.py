@@ -24,7 +24,7 @@ from kr_core.model.expedition import MAX_CYCLES, Axiom, Finished
 from kr_core.net.redaction import redacted
 from kr_core.protocols import Document
 from kr_core.research import Pipeline
-from kr_core.research.requests import MAX_QUESTION_LENGTH
+from kr_core.research.request_form import MAX_QUESTION_LENGTH
 from kr_core.terminal_text import printable
 from kr_core.text import STOP_WORDS, words
 

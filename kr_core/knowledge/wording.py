@@ -52,7 +52,7 @@ _AFTER = re.compile(r"\bto\s+(?:the\s+)?(\S+)\s+from\s+(?:the\s+)?(\S+)", re.IGN
 _LITERAL_AFTER = frozenset({"use", "uses", "using", "call", "calls", "calling"})
 """What is used or called is a name, of which each letter counts."""
 _MAX_LENGTH = 10_000
-"""No question is longer (`kr_core.research.requests`)."""
+"""No question is longer (`kr_core.research.request_form`)."""
 
 
 def wording(question: str, framework: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.errors import ConfigError, StorageError
@@ -21,14 +20,15 @@ from kr_core.lessons.file import (
     parse,
     same_words,
 )
+from kr_core.lessons.lesson_requests import for_phase, lessons_from_mapping, phase_of
 from kr_core.model import Fault
 from kr_core.model.lessons import PHASES, Lesson, LessonsRequest, LessonsResult, LessonsResults
 from kr_core.model.research import DISABLED
-from kr_core.research import requests
+from kr_core.research.request_form import InvalidRequest
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -92,8 +92,8 @@ class Lessons:
             TypeError: options together with a request, or unknown options.
         """
         request = self._requested(asked, options)
-        if isinstance(request, requests.InvalidRequest):
-            return _refused(request.story_key, request.session_id, _phase_of(asked), request.faults)
+        if isinstance(request, InvalidRequest):
+            return _refused(request.story_key, request.session_id, phase_of(asked), request.faults)
         if not self._config.settings.knowledge_research.enabled:
             return _refused(request.story_key, request.session_id, request.phase, (DISABLED,))
         try:
@@ -105,12 +105,12 @@ class Lessons:
 
     def _requested(
         self, asked: str | Mapping[str, Any] | LessonsRequest, options: Mapping[str, str]
-    ) -> LessonsRequest | requests.InvalidRequest:
+    ) -> LessonsRequest | InvalidRequest:
         if isinstance(asked, str):
-            return requests.for_phase(asked, **options)
+            return for_phase(asked, **options)
         if options:
             raise TypeError(f"{', '.join(options)}: options go with a phase; a request has its own")
-        return asked if isinstance(asked, LessonsRequest) else requests.lessons_from_mapping(asked)
+        return asked if isinstance(asked, LessonsRequest) else lessons_from_mapping(asked)
 
     def _result(self, request: LessonsRequest, found: LessonsFile) -> LessonsResult:
         budget = self._config.settings.knowledge_research.lessons_injection_budget
@@ -269,14 +269,6 @@ def _refused(story_key: str, session_id: str, phase: str, faults: Sequence[Fault
         results=LessonsResults(phase=phase),
         errors=tuple(faults),
     )
-
-
-def _phase_of(asked: Any) -> str:
-    """The phase of a request that is none, as far as it was readable."""
-    fields = requests.without_inputs(asked)[0] if isinstance(asked, Mapping) else {}
-    inner = fields.get("lessons_inject") if isinstance(asked, Mapping) else {"phase": asked}
-    phase = inner.get("phase") if isinstance(inner, Mapping) else ""
-    return phase if isinstance(phase, str) else ""
 
 
 def _lesson(summary: str, phase: str, tags: Sequence[str], ref: str | None, today: date) -> Lesson:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kr_core.model.events.runs import RunRepeated
     from kr_core.project.project import LocalProject
     from kr_core.research.container import Container
+    from kr_core.research.request_form import InvalidRequest
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -59,7 +60,7 @@ class RequestCache:
         self._looked = 0.0
         self._lock = threading.Lock()
 
-    def request(self, question: str, options: Mapping[str, Any]) -> ResearchRequest | requests.InvalidRequest:
+    def request(self, question: str, options: Mapping[str, Any]) -> ResearchRequest | InvalidRequest:
         """The request that a question and its options make; a session that is not given is a new one."""
         known = self.known(question, options)
         if known is not None:

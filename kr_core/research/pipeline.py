@@ -20,6 +20,7 @@ from kr_core.research import requests, results
 from kr_core.research.container import Container
 from kr_core.research.memory_cache import RequestCache, ResultCache
 from kr_core.research.overrides import OwnComponents, check_overrides
+from kr_core.research.request_form import InvalidRequest
 from kr_core.research.results import CompletedResearch
 from kr_core.research.run import ResearchRun
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     )
     from kr_core.registry import Registry
 
-Asked = str | Mapping[str, Any] | ResearchRequest | requests.InvalidRequest
+Asked = str | Mapping[str, Any] | ResearchRequest | InvalidRequest
 """A question, a request in the published form (R1), or one that was read before."""
 
 
@@ -165,7 +166,7 @@ class Pipeline:
 
     # -- research ----------------------------------------------------------------------------------------
 
-    def request(self, question: str, **options: Any) -> ResearchRequest | requests.InvalidRequest:
+    def request(self, question: str, **options: Any) -> ResearchRequest | InvalidRequest:
         """Make a request from a question; KR infers what is missing from the question and the project.
 
         Args:
@@ -178,7 +179,7 @@ class Pipeline:
         """
         return self._questions.request(question, options)
 
-    def read_request(self, raw: Any) -> ResearchRequest | requests.InvalidRequest:
+    def read_request(self, raw: Any) -> ResearchRequest | InvalidRequest:
         """Read a request in the published form (R1)."""
         return requests.from_mapping(raw, self.project)
 
@@ -269,7 +270,7 @@ class Pipeline:
         request = self._requested(asked, options)
         settings = self.config.settings.knowledge_research
         calls = settings.max_calls_per_story
-        if isinstance(request, requests.InvalidRequest):
+        if isinstance(request, InvalidRequest):
             return results.refused(request.story_key, request.session_id, request.faults, calls)
         if not settings.enabled:
             return results.refused(request.story_key, request.session_id, (DISABLED,), calls)
@@ -294,18 +295,12 @@ class Pipeline:
             return None
         return self._warm.answer(request, None if "session_id" in options else new_id())
 
-    def _requested(
-        self, asked: Asked, options: Mapping[str, Any]
-    ) -> ResearchRequest | requests.InvalidRequest:
+    def _requested(self, asked: Asked, options: Mapping[str, Any]) -> ResearchRequest | InvalidRequest:
         if isinstance(asked, str):
             return self.request(asked, **options)
         if options:
             raise TypeError(f"{', '.join(options)}: options go with a question; a request has its own")
-        return (
-            asked
-            if isinstance(asked, ResearchRequest | requests.InvalidRequest)
-            else self.read_request(asked)
-        )
+        return asked if isinstance(asked, ResearchRequest | InvalidRequest) else self.read_request(asked)
 
     # -- lessons -----------------------------------------------------------------------------------------
 
@@ -381,7 +376,7 @@ def _check_request(request: object, method: str) -> None:
     if isinstance(request, ResearchRequest):
         return
     where = f"Pipeline.{method}(request)"
-    if isinstance(request, requests.InvalidRequest):
+    if isinstance(request, InvalidRequest):
         raise ConfigError("; ".join(fault.message for fault in request.faults), where=where)
     hint = "make a request first: `Pipeline.request(question)`"
     raise ConfigError(f"is {request!r:.60}, not a `ResearchRequest`", where=where, hint=hint)

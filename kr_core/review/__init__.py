@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchRequest, ResearchResult, Results
     from kr_core.model.questions import Calibration
     from kr_core.research import CompletedResearch, Pipeline
-    from kr_core.research.requests import InvalidRequest
+    from kr_core.research.request_form import InvalidRequest
 
 __all__ = ["is_doubtful", "is_unproven", "reviewed", "score_of", "worth_of"]
 

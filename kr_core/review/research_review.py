@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchQuery, Results
     from kr_core.model.questions import Calibration
     from kr_core.research import CompletedResearch, Pipeline
-    from kr_core.research.requests import InvalidRequest
+    from kr_core.research.request_form import InvalidRequest
 
 __all__ = ["ASKED", "ResearchReview"]
 

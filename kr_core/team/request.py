@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kr_core.model import Fault, ResearchRequest
-from kr_core.research import requests
+from kr_core.research import request_form
 from kr_core.terminal_text import printable
 
 MAX_QUERIES = 100
@@ -23,7 +23,7 @@ _QUERY_FIELDS = ("query", *_NEEDED, "priority", "context")
 _RANKS = {"high": 0, "medium": 1, "normal": 1, "low": 2}
 _NORMAL = 1
 
-ReadRequest = Callable[[Mapping[str, Any]], ResearchRequest | requests.InvalidRequest]
+ReadRequest = Callable[[Mapping[str, Any]], ResearchRequest | request_form.InvalidRequest]
 
 
 class TeamQuery(NamedTuple):
@@ -65,7 +65,7 @@ def read(body: Any, read_request: ReadRequest, session_id: str) -> TeamRequest:
     listed = body.get("queries")
     items = listed[:MAX_QUERIES] if isinstance(listed, list) else []
     ignored = _ignored(body, (*_FIELDS, *_ENVELOPE))
-    faults = list(requests.story_faults(story if isinstance(story, str) else ""))
+    faults = list(request_form.story_faults(story if isinstance(story, str) else ""))
     if not _is_name(agent):
         faults.append(_fault("requesting_agent", f"must be text of 1 to {_MAX_NAME_LENGTH} characters"))
     if "request_id" in body and not _is_id(number):
@@ -109,15 +109,15 @@ def _query(
     given = {key: item[key] for key in _NEEDED if item.get(key) is not None}
     if len(given) == len(_NEEDED):
         whole = {**given, "question": item.get("query")}
-        made = read_request({**whose, "mode": requests.MODE, "research_query": whole})
+        made = read_request({**whose, "mode": request_form.MODE, "research_query": whole})
     else:
         if "framework_version" in given:
             given["version"] = given.pop("framework_version")
-        said = requests.context_text(
-            [requests.context_text(context), requests.context_text(item.get("context"))]
+        said = request_form.context_text(
+            [request_form.context_text(context), request_form.context_text(item.get("context"))]
         )
         made = read_request({**whose, **given, "question": item.get("query"), "context": said})
-    if isinstance(made, requests.InvalidRequest):
+    if isinstance(made, request_form.InvalidRequest):
         return TeamQuery(text, faults=tuple(_placed(fault, place) for fault in made.faults), notes=notes)
     priority = item.get("priority")
     rank = _RANKS.get(priority.casefold()) if isinstance(priority, str) else None
@@ -146,7 +146,7 @@ def _ignored(values: Mapping[Any, Any], known: tuple[str, ...], above: str = "")
 def _text_of(item: Any) -> str:
     """The text by which whoever asked knows the query again; it is not repeated where nobody would read it."""
     text = item.get("query") if isinstance(item, Mapping) else None
-    return text if isinstance(text, str) and len(text) <= requests.MAX_QUESTION_LENGTH else ""
+    return text if isinstance(text, str) and len(text) <= request_form.MAX_QUESTION_LENGTH else ""
 
 
 def _is_name(value: Any) -> bool:

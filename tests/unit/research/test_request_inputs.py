@@ -6,9 +6,10 @@ import pytest
 from support.projects import Bench, Given, found
 
 from kr_core import yaml_text
+from kr_core.lessons.lesson_requests import lessons_from_mapping, wants_lessons
 from kr_core.model import ResearchRequest
 from kr_core.model.lessons import LessonsRequest
-from kr_core.research.requests import InvalidRequest, lessons_from_mapping, wants_lessons
+from kr_core.research.request_form import InvalidRequest
 from kr_core.team import request as team_request
 
 RESEARCH = """\

@@ -7,7 +7,7 @@ from support.projects import Bench, Given, found
 
 from kr_core.model import ResearchRequest
 from kr_core.net.redaction import outgoing
-from kr_core.research.requests import InvalidRequest
+from kr_core.research.request_form import InvalidRequest
 
 
 @pytest.fixture
