@@ -1,34 +1,22 @@
-"""The router with coroutines, and what it shares with the one of plain methods."""
+"""The router with coroutines."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import contextmanager
-from functools import cached_property, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
-from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, AgentDispatcher
+from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE
 from kr_core.aio import release_threads, shielded
-from kr_core.ask.argument_checks import check_arguments, checked
-from kr_core.ask.chat import CaseChat
-from kr_core.ask.question_steps import QuestionJobs
-from kr_core.ask.worker_loop import TEND_SECONDS, WorkerLoop
-from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
-from kr_core.errors import ConfigError, StorageError
-from kr_core.escalation.case_repository import CaseUpdater
-from kr_core.escalation.manager import EscalationManager
-from kr_core.escalation.worker import EscalationWorker
-from kr_core.research import Pipeline
+from kr_core.ask.argument_checks import check_arguments
+from kr_core.ask.router_parts import BaseRouterService
+from kr_core.ask.worker_loop import TEND_SECONDS
+from kr_core.errors import ConfigError
 from kr_core.review import is_doubtful, reviewed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
-    from kr_core.dispatch.jobs import TaskJobs
-    from kr_core.escalation.case_repository import CaseRepository
     from kr_core.escalation.upkeep_summary import RunSummary
-    from kr_core.model import Event
     from kr_core.model.execution_task import ExecutionTask
     from kr_core.model.questions import (
         AcceptedOrEscalate,
@@ -43,171 +31,10 @@ if TYPE_CHECKING:
     )
     from kr_core.model.retro_report import RetroReport
     from kr_core.model.routing import RoutingRule
-    from kr_core.protocols import CaseView
     from kr_core.research import CompletedResearch
-
-__all__ = ["END_SECONDS", "AsyncKnowledgeRouterService", "BaseRouterService"]
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
-END_SECONDS = 5.0
-"""How long what is cancelled may take to end its programs and requests."""
-
-
-class RouterParts:
-    """What the router of a project is made of; each part when it is first used.
-
-    Args:
-        pipeline: the project's.
-    """
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self.pipeline = pipeline
-        self.closed = False
-        self._under_way: set[asyncio.Task[Any]] = set()
-        self.dispatcher = AgentDispatcher(pipeline)
-        self.updater = CaseUpdater(pipeline)
-        self.worker = EscalationWorker(self.updater)
-        self.manager = EscalationManager(self.updater, self.worker)
-        self.starter = ExchangeStarter(pipeline, self.dispatcher, self.manager)
-
-    @cached_property
-    def workflow(self) -> AskWorkflow:
-        return AskWorkflow(self.starter, self.dispatcher, self.manager, self.pipeline.components.turns)
-
-    @cached_property
-    def jobs(self) -> QuestionJobs:
-        return QuestionJobs(self.pipeline.config, self.starter, self.dispatcher, self.manager)
-
-    @cached_property
-    def tasks(self) -> TaskJobs:
-        from kr_core.dispatch.jobs import TaskJobs  # which questions do not need
-
-        return TaskJobs(self.pipeline)
-
-    @cached_property
-    def chat(self) -> CaseChat:
-        return CaseChat(self.dispatcher, self.manager, self.updater, self.worker)
-
-    @cached_property
-    def loop(self) -> WorkerLoop:
-        return WorkerLoop(self.worker, self.chat)
-
-    @contextmanager
-    def under_way(self, *, until_cancelled: bool) -> Iterator[None]:
-        """What the current task does here is ended by `end`.
-
-        Args:
-            until_cancelled: its end is a cancellation like any other, and no error.
-
-        Raises:
-            StorageError: it was.
-        """
-        task = asyncio.current_task()
-        if task is None or task in self._under_way:  # one method calls another
-            yield
-            return
-        self._under_way.add(task)
-        try:
-            yield
-        except asyncio.CancelledError:
-            by_others = task in self._under_way or task.uncancel() > 0
-            if by_others or until_cancelled:
-                raise
-            raise StorageError(
-                "the service was closed while this was under way",
-                where="KnowledgeRouterService",
-                hint="ask again with another service",
-            ) from None
-        finally:
-            self._under_way.discard(task)
-
-    async def end(self) -> None:
-        """Cancel what is under way in this event loop, and wait a few seconds for its end, which is on the record."""
-        self.closed = True
-        here, loop = asyncio.current_task(), asyncio.get_running_loop()
-        ended = {task for task in self._under_way if task is not here and task.get_loop() is loop}
-        self._under_way -= ended
-        for task in ended:
-            task.cancel()
-        if ended:
-            await asyncio.wait(ended, timeout=END_SECONDS)
-        if "jobs" in vars(self):
-            await self.jobs.end()
-        if "tasks" in vars(self):
-            await self.tasks.end()
-
-
-class BaseRouterService:
-    """What both faces of the router share."""
-
-    _parts: RouterParts
-
-    def __init__(self, pipeline: Pipeline | None = None) -> None:
-        if pipeline is not None and not isinstance(pipeline, Pipeline):
-            where = f"{type(self).__name__}(pipeline)"
-            hint = f"hand over `Pipeline.open(...)`, or use `{type(self).__name__}.open(...)`"
-            raise ConfigError(f"is {pipeline!r:.60}, not a `Pipeline`", where=where, hint=hint)
-        self._parts = RouterParts(pipeline or Pipeline.open())
-
-    @classmethod
-    def open(
-        cls,
-        config: str | Path | Mapping[str, Any] | None = None,
-        *,
-        folder: str | Path | None = None,
-        on_event: Callable[[Event], object] | None = None,
-    ) -> Self:
-        """Open the service of a project, as `Pipeline.open` does.
-
-        Raises:
-            ConfigError: the configuration is wrong, or names a plugin that is not installed.
-        """
-        return cls(Pipeline.open(config, folder=folder, on_event=on_event))
-
-    @property
-    def pipeline(self) -> Pipeline:
-        """The project's pipeline."""
-        return self._parts.pipeline
-
-    @property
-    def cases(self) -> CaseRepository:
-        """The questions that were escalated to a human.
-
-        Raises:
-            StorageError: the service is closed.
-        """
-        self._check_open()
-        return self._parts.updater.cases
-
-    @checked
-    def shown(self, request: EscalationRequest) -> CaseView:
-        """The text of an escalation as people read it.
-
-        Raises:
-            ConfigError: the argument is not an escalation.
-        """
-        return self._parts.updater.shown(request)
-
-    @checked
-    def result_of(self, escalation_id: str) -> AskResult:
-        """The current result of an escalation.
-
-        Raises:
-            ConfigError: there is no such escalation.
-        """
-        return self._parts.manager.result_of(self.cases.get(escalation_id))
-
-    def _check_open(self) -> None:
-        """Nothing is done once the service is closed.
-
-        Raises:
-            StorageError: it is.
-        """
-        if self._parts.closed:
-            raise StorageError(
-                "the pipeline is closed", where="KnowledgeRouterService", hint="open another service"
-            )
 
 
 def _while_open(

@@ -8,7 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kr_core.aio import cancel_tasks, end_tasks
-from kr_core.ask.async_service import END_SECONDS, AsyncKnowledgeRouterService, BaseRouterService
+from kr_core.ask.async_service import AsyncKnowledgeRouterService
+from kr_core.ask.router_parts import END_SECONDS, BaseRouterService
 from kr_core.ask.worker_loop import TEND_SECONDS
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def for_phase(
 
 
 def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
-    """What the caller is about, from its `context_hints` and its text, and a note for each hint that is no text."""
+    """What the caller is about, from its `context_hints` and its text, and a note for each hint that is not a text."""
     hints_by_name: dict[str, str] = {}
     notes = []
     *mappings, text = given
@@ -96,7 +96,7 @@ def _hints(*given: Any) -> tuple[dict[str, str], list[str]]:
 
 
 def phase_of(asked: Any) -> str:
-    """The phase of a request that is none, as far as it was readable."""
+    """The phase of a request, valid or not, as far as it was readable."""
     fields = without_inputs(asked)[0] if isinstance(asked, Mapping) else {}
     inner = fields.get("lessons_inject") if isinstance(asked, Mapping) else {"phase": asked}
     phase = inner.get("phase") if isinstance(inner, Mapping) else ""
