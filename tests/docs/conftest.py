@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.fork_server import fork_server  # type: ignore[import-not-found]  # as below
 from support.projects import (  # type: ignore[import-not-found]  # tests are not a package, and have no types
     shared_folder,
 )
@@ -34,7 +36,11 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`run(command, installs=False)`: run a command as a reader does, in the page's own folder."""
+    """`run(command, installs=False, starts=False)`: run a command as a reader does, in the page's own folder.
+
+    README's `kr` is started as a reader's is, as is that of an environment of the page's own; others are forked, which takes
+    a fifth of the time.
+    """
     folder = tmp_path / "project"
     folder.mkdir()
     environ = {name: value for name, value in os.environ.items() if name not in _SWITCHES}
@@ -42,10 +48,14 @@ def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.Complete
     environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a reader has none of those that test KR itself
     ready: list[Path] = []
 
-    def run(command: list[str], *, installs: bool = False) -> subprocess.CompletedProcess[str]:
+    def run(
+        command: list[str], *, installs: bool = False, starts: bool = False
+    ) -> subprocess.CompletedProcess[str]:
         if not ready:
             ready.append(_own_environment(tmp_path / "env") if installs else Path(sys.executable).parent)
-            environ["PATH"] = f"{ready[0]}{os.pathsep}{environ.get('PATH', os.defpath)}"
+            if not installs and not starts:
+                ready.insert(0, _forked_kr(tmp_path / "forked"))
+            environ["PATH"] = os.pathsep.join([*map(str, ready), environ.get("PATH", os.defpath)])
             if installs:  # the build backend is in the environment: no network is needed
                 environ.update(PIP_NO_BUILD_ISOLATION="false", PIP_NO_INDEX="1")
         return subprocess.run(
@@ -53,6 +63,15 @@ def run(tmp_path: Path, cache_folder: Path) -> Callable[..., subprocess.Complete
         )
 
     return run
+
+
+def _forked_kr(folder: Path) -> Path:
+    """A folder with a `kr` that the fork server runs."""
+    folder.mkdir()
+    script = folder / "kr"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(fork_server().argv())} "$@"\n', "utf-8")
+    script.chmod(0o755)
+    return folder
 
 
 def _own_environment(folder: Path) -> Path:

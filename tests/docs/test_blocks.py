@@ -78,7 +78,7 @@ def test_the_blocks_of_a_page_run_in_order(
         command = ["python", "-W", "error", "-c", block.text]
         if block.language != "python":
             command = ["sh", "-e", "-c", _command(block)]
-        done = run(command, installs=installs)
+        done = run(command, installs=installs, starts=page == "README.md")
         assert done.returncode == 0, f"{page}:{block.line}\n{block.text}\n{done.stdout}\n{done.stderr}"
         printed = [done.stdout, done.stderr]
         assert "persona_load_failed" not in "".join(printed), (

@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 from support.agents import QUESTION, project
 from support.asked import Says, kinds, record, said, service
+from support.fork_server import kr_argv
 
 from kr_core import ConfigError, HumanResponse, KnowledgeRouterService, Pipeline, Question
 from kr_core.config import load
@@ -288,7 +289,7 @@ def test_interrupted_while_the_agent_works(project_folder, environ, kr, again):
         % (project_folder / "asked")
     )
     process = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", *arguments],
+        kr_argv(environ, *arguments),
         cwd=project_folder,
         env={**environ, **trust},
         stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.asked import Says, record, said, service
+from support.fork_server import kr_argv
 
 from kr_core import HumanResponse, Question
 
@@ -111,7 +112,7 @@ def test_of_several_processes_at_once_one_asks(project_folder, environ):
     argv = [sys.executable, "-I", "-S", str(project_folder / "agent.py"), str(log)]
     config = {"agents": {"duc": {"plugin": "command"}}, "plugins": {"command": {"argv": argv}}}
     (project_folder / "kr.yaml").write_text(json.dumps(config))
-    command = [sys.executable, "-m", "kr_core", "ask", "Which store?", "--json"]
+    command = kr_argv(environ, "ask", "Which store?", "--json")
     command += ["--feature", "shop", "--id", "Q1", "--topic", "authentication"]
     processes = [
         subprocess.Popen(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from datetime import date, timedelta
 
 import pytest
+from support.fork_server import kr_argv
 from support.projects import QUESTION, Given, found
 
 IDENTITY = {
@@ -219,7 +219,7 @@ class TestResearch:
 
     def test_processes_at_once(self, project, git, environ):
         """Several processes commit each their own answer, one after the other."""
-        command = [sys.executable, "-m", "kr_core", "research", "--json"]
+        command = kr_argv(environ, "research", "--json")
         asked = [
             f"How do I {words} in parcel?"
             for words in ("set a timeout", "track a number", "insure it", "send it")

@@ -7,11 +7,11 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
+from support.fork_server import kr_argv
 
 from kr_core import Event
 from kr_core.cli import log
@@ -425,7 +425,7 @@ def test_follow(tmp_path, environ, form):
     folder = tmp_path / "new"
     folder.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "log", "--follow", *form], cwd=folder, env=environ,
+        kr_argv(environ, "log", "--follow", *form), cwd=folder, env=environ,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

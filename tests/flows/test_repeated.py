@@ -4,11 +4,11 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from support.fork_server import kr_argv
 from support.projects import PARCEL, install
 
 from kr_core.cli import replay
@@ -306,7 +306,7 @@ def test_settings_from_the_environment(kr, project_folder, environ):
 
 def test_many_at_once(project_folder, environ, memo):
     """Processes that repeat, and change, the same result at once all answer, and leave no temporary file."""
-    command = [sys.executable, "-m", "kr_core", *ASK, "--json"]
+    command = kr_argv(environ, *ASK, "--json")
     started = [
         subprocess.Popen(
             [*command, *(["-v"] if number % 3 == 0 else [])],

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import httpx
 import pytest
 import yaml
 from support.agents import QUESTION, SHOWN, SURE, UNSURE, project, prompts
+from support.fork_server import kr_argv
 from support.github_server import REPOSITORY, TOKEN, github_server
 
 pytestmark = pytest.mark.req("H1", "H2", "H3")
@@ -53,10 +53,9 @@ def here(kr_here, monkeypatch, log):
 def waiting(project_folder, environ, github, log):
     """`kr ask --wait` as a process of its own, once its case stands on GitHub."""
     running = []
-    command = [
-        sys.executable, "-m", "kr_core", "ask", QUESTION, "--topic", "authentication", "--feature", "F-1", "--json", "--wait",
-    ]  # fmt: skip
     known = {**environ, "KR_TRUST": "all", "GITHUB_TOKEN": TOKEN}
+    options = ["--topic", "authentication", "--feature", "F-1", "--json", "--wait"]
+    command = kr_argv(known, "ask", QUESTION, *options)
 
     def start():
         process = subprocess.Popen(
@@ -222,8 +221,8 @@ def test_a_signed_call_decides_at_once(github, here, log, project_folder, enviro
         {"action": "created", "comment": comment, "repository": {"full_name": REPOSITORY}}
     ).encode()
     github.comments.pop(comment["id"])  # no poll finds it, so it is the call that decides
-    command = [sys.executable, "-m", "kr_core", "serve", "--port", "0"]
     known = {**environ, "KR_TRUST": "all", "GITHUB_TOKEN": TOKEN}
+    command = kr_argv(known, "serve", "--port", "0")
     with subprocess.Popen(
         command, cwd=project_folder, env=known, stderr=subprocess.PIPE, text=True
     ) as served:

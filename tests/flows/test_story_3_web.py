@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 from support.agents import QUESTION, project, prompts
 from support.browser import chromium, tab
+from support.fork_server import kr_argv
 from support.projects import Done
 
 pytestmark = pytest.mark.req("H1", "H2", "H3", "H7")
@@ -49,7 +50,7 @@ def log(folder):
 @pytest.fixture(scope="module")
 def kr(folder, surroundings):
     def run(*arguments):
-        command = [sys.executable, "-m", "kr_core", *arguments]
+        command = kr_argv(surroundings, *arguments)
         return Done(
             subprocess.run(
                 command, check=False, capture_output=True, cwd=folder, env=surroundings, timeout=300

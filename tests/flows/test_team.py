@@ -7,12 +7,12 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from datetime import date, timedelta
 
 import pytest
+from support.fork_server import kr_argv
 from support.loopback import serving
 from support.services import LIBRARY, SNIPPET
 from support.team_messages import SEEDS_ANSWER, SEEDS_INDEX, SEEDS_REQUEST, SEEDS_ROSTER
@@ -45,7 +45,7 @@ class Team:
     """A running `kr team`."""
 
     def __init__(self, folder, environ, *arguments):
-        command = [sys.executable, "-m", "kr_core", "team", *arguments]
+        command = kr_argv(environ, "team", *arguments)
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -465,7 +465,7 @@ def _with_outlet(folder, environ):
     """`kr team` on a pipe whose reading end is the test's; a test that closes it takes it out of the list."""
     end, outlet = os.pipe()
     reading = [end]
-    command = [sys.executable, "-m", "kr_core", "team"]
+    command = kr_argv(environ, "team")
     process = subprocess.Popen(
         command, cwd=folder, env=environ, stdin=subprocess.PIPE, stdout=outlet, stderr=subprocess.PIPE
     )

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.fork_server import kr_argv
 from support.mcp_door import Lines, tool
 from support.projects import PARCEL, QUESTION, Done, install, make_environment
 
@@ -994,7 +995,7 @@ def test_by_the_commands(attacked):
     """`kr research`, `kr lessons add`, `kr mcp` and `kr doctor` run nothing of the project's."""
 
     def kr(*arguments):
-        command = [sys.executable, "-m", "kr_core", *arguments]
+        command = kr_argv(attacked.environ, *arguments)
         done = subprocess.run(
             command, check=False, capture_output=True, cwd=attacked.top, env=attacked.environ
         )
@@ -1015,7 +1016,7 @@ def test_by_the_commands(attacked):
 
 def test_doctor_names_it(attacked):
     """A line says where the trap lies and what to do about it."""
-    command = [sys.executable, "-m", "kr_core", "doctor", "--json"]
+    command = kr_argv(attacked.environ, "doctor", "--json")
     done = Done(
         subprocess.run(command, check=False, capture_output=True, cwd=attacked.top, env=attacked.environ)
     )
@@ -1039,7 +1040,7 @@ def test_doctor_names_one_that_lies_deeper(clone):
     clone.initialise()
     clone.lay_out_bare(clone.top / "docs/old/repository")
     (clone.top / "kr.yaml").write_text("knowledge_research: {git_commit: auto}\n")
-    command = [sys.executable, "-m", "kr_core", "doctor", "--json"]
+    command = kr_argv(clone.environ, "doctor", "--json")
     done = Done(subprocess.run(command, check=False, capture_output=True, cwd=clone.top, env=clone.environ))
     said = [(one["state"], one["message"]) for one in done.json if one["name"] == "git"]
     assert [state for state, _said in said] == ["ok", "note"]

@@ -15,6 +15,7 @@ import os
 import pkgutil
 import resource
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -24,6 +25,8 @@ import threading
 import time
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -50,21 +53,32 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._environ = _of_python(os.environ)
-        self._calls, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
-        with theirs:
+        self._folder = tempfile.TemporaryDirectory(prefix="kr-fork-")
+        self.address = f"{self._folder.name}/calls"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as calls:
+            calls.bind(self.address)
+            calls.listen(64)
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], cwd="/",
+                [sys.executable, __file__, str(calls.fileno())], pass_fds=[calls.fileno()], cwd="/",
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             )  # fmt: skip
         atexit.register(self._end)
 
     def _end(self) -> None:
-        self._calls.close()
-        self._process.wait(60)
+        self._process.communicate(timeout=60)
+        self._folder.cleanup()
 
     def can_run(self, environ: dict[str, str]) -> bool:
         """Whether a program that is forked here is the same as one that is started with this environment."""
-        return _of_python(environ) == self._environ
+        return _of_python(environ) == self._environ and all(map(_adds_only, _python_path(environ)))
+
+    def argv(self, *arguments: str) -> list[str]:
+        """What to start for a forked `kr` whose streams, folder and environment are those of what starts it.
+
+        It passes signals on, and ends as the program does; where it is killed, so is the program.
+        """
+        client = Path(__file__).with_name("forked_kr.py")
+        return [sys.executable, "-I", "-S", str(client), self.address, *arguments]
 
     def run(
         self, arguments: list[str], *, cwd: object, environ: dict[str, str], timeout: float, stdin: int | bytes = b"",
@@ -72,20 +86,18 @@ class ForkServer:
     ) -> Ended:  # fmt: skip
         """Run `kr` to its end; a program that takes longer is killed, and raises `subprocess.TimeoutExpired`."""
         asked = {"arguments": arguments, "cwd": str(cwd), "environ": environ, "most_bytes": most_bytes}
-        ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
         with (
             tempfile.TemporaryFile() as call,
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
-            ours,
+            socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as ours,
         ):
             call.write(json.dumps(asked).encode())
             call.seek(0)
             given = reading if isinstance(stdin, bytes) else stdin
-            streams = [given, out.fileno(), err.fileno()]
-            socket.send_fds(self._calls, [b"run"], [*streams, call.fileno(), theirs.fileno()])
-            theirs.close()
+            ours.connect(self.address)
+            socket.send_fds(ours, [b"run"], [given, out.fileno(), err.fileno(), call.fileno()])
             os.close(reading)
             threading.Thread(target=_write, args=(writing, stdin), daemon=True).start()
             code, memory = _wait(ours, arguments, timeout)
@@ -112,8 +124,31 @@ def run_program(
     )  # fmt: skip
 
 
+def kr_argv(environ: dict[str, str], *arguments: str) -> list[str]:
+    """What to start for a `kr` that runs beside the test: forked, or itself if its Python has to start otherwise."""
+    if fork_server().can_run(environ):
+        return fork_server().argv(*arguments)
+    return [sys.executable, "-m", "kr_core", *arguments]
+
+
 def _of_python(environ: Any) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name.startswith(_OF_PYTHON)}
+    return {
+        name: value for name, value in environ.items() if name.startswith(_OF_PYTHON) and name != "PYTHONPATH"
+    }
+
+
+def _python_path(environ: Any) -> list[str]:
+    mine = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in mine]
+
+
+def _adds_only(folder: str) -> bool:
+    """Whether the modules of a folder have names that nothing here has, so that none should have been imported from there."""
+    names = {
+        file.name.partition(".")[0] for file in Path(folder).glob("*") if not file.name.endswith("-info")
+    }
+    customize = {"sitecustomize", "usercustomize"}
+    return not names & customize and not any(name.isidentifier() and find_spec(name) for name in names)
 
 
 def _write(pipe: int, text: int | bytes) -> None:
@@ -157,14 +192,14 @@ def _load() -> None:
 def _serve(calls: socket.socket) -> dict[str, Any]:
     """Fork a process for each call; returns in each of them, with what it is to run."""
     while True:
-        message, descriptors, _flags, _address = socket.recv_fds(calls, 10, 5)
-        if not message:
+        if 0 in select.select([0, calls], [], [])[0]:  # the process of the test has ended
             sys.exit()
+        connection, _address = calls.accept()
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         if os.fork() == 0:
-            *streams, call, answer = descriptors
+            _message, (*streams, call), _flags, _address = socket.recv_fds(connection, 10, 4)
             with os.fdopen(call, "rb") as file:
                 asked: dict[str, Any] = json.load(file)
             program = os.fork()
@@ -172,19 +207,29 @@ def _serve(calls: socket.socket) -> dict[str, Any]:
                 for number, stream in enumerate(streams):
                     os.dup2(stream, number)
                 calls.detach()
+                connection.detach()
                 os.closerange(3, 1024)
                 return asked
-            _tell_end(program, answer)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            for stream in (0, 1, 2, *streams):
+                os.close(stream)
+            _tell_end(program, connection)
+        connection.close()
 
 
-def _tell_end(program: int, answer: int) -> None:
-    os.write(answer, b"%d\n" % program)
+def _tell_end(program: int, caller: socket.socket) -> None:
+    caller.send(b"%d\n" % program)
+    threading.Thread(target=_end_with, args=(caller, program), daemon=True).start()
     _program, status, used = os.wait4(program, 0)
-    with suppress(BrokenPipeError):
-        os.write(answer, b"%d %d\n" % (os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024))
+    with suppress(OSError):
+        caller.send(b"%d %d\n" % (os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024))
     os._exit(0)
+
+
+def _end_with(caller: socket.socket, program: int) -> None:
+    """Kill a program whose caller was killed."""
+    with suppress(OSError):
+        caller.recv(1)
+        os.kill(program, signal.SIGKILL)
 
 
 def _become(asked: dict[str, Any]) -> None:
@@ -192,10 +237,17 @@ def _become(asked: dict[str, Any]) -> None:
     from kr_core.cli import replay
 
     os.chdir(asked["cwd"])
+    sys.path[:0] = [asked["cwd"], *_python_path(asked["environ"])]
     os.environ.clear()
     os.environ.update(asked["environ"])
+    for number, name in enumerate(("stdin", "stdout", "stderr")):  # those of the server knew other files
+        old = getattr(sys, name)
+        options = {"encoding": old.encoding, "errors": old.errors, "closefd": False}
+        stream = open(number, "w" if number else "r", **options)  # noqa: SIM115  it is the process's own
+        stream.reconfigure(line_buffering=number == 2 or stream.isatty())
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     resource.setrlimit(resource.RLIMIT_AS, (asked["most_bytes"],) * 2)
-    sys.path.insert(0, asked["cwd"])
     sys.argv = ["kr", *asked["arguments"]]
     replay.STARTED = time.time_ns() - 20_000_000
     try:

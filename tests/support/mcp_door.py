@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 from mcp import Client, StdioServerParameters
 
+from support.fork_server import kr_argv
+
 COMMAND = [sys.executable, "-m", "kr_core", "mcp"]
 MODES = ("auto", "legacy")
 TOOLS = {
@@ -40,7 +42,7 @@ class Lines:
 
     def __init__(self, folder, env):
         self.process = subprocess.Popen(
-            COMMAND,
+            kr_argv(env, "mcp"),
             cwd=folder,
             env=env,
             stdin=subprocess.PIPE,
@@ -89,7 +91,7 @@ class Lines:
 def over_http(folder, env, *options):
     """A process of `kr mcp --http`; yields its address."""
     process = subprocess.Popen(
-        [*COMMAND, "--http", "--port", "0", *options], cwd=folder, env=env, stdout=subprocess.DEVNULL,
+        kr_argv(env, "mcp", "--http", "--port", "0", *options), cwd=folder, env=env, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -104,7 +106,8 @@ def over_http(folder, env, *options):
 
 def over_stdio(folder, env):
     """How the SDK's client starts `kr mcp`."""
-    return StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], cwd=str(folder), env=dict(env))
+    program, *arguments = kr_argv(env, "mcp")
+    return StdioServerParameters(command=program, args=arguments, cwd=str(folder), env=dict(env))
 
 
 def client(server, mode="auto", **more):
