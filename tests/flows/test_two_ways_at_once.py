@@ -16,7 +16,7 @@ from kr_core.config import given
 
 pytestmark = pytest.mark.req("H2", "H5")
 
-RACES = 1000
+RACES = 300
 AT_ONCE = 50
 
 
@@ -31,7 +31,7 @@ def in_memory(tmp_path):
 
 
 def test_of_two_ways_exactly_one_decides(in_memory):
-    """A thousand cases, each answered on two boards, which two services look at together: one answer, and the other is told whose."""
+    """Hundreds of cases, each answered on two boards, which two services look at together: one answer, and the other is told whose."""
     board, wall = Board(), Wall()
     with service(in_memory, board, wall, duc=Says(said(confidence=65))) as made:
         made.ask(Question(text=QUESTION, topic="authentication"))

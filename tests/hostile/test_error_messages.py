@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.req("Z8")
 
-_SECONDS = 30.0
+_SECONDS = 10.0
 """Of processor time; without bounds it takes many minutes."""
 
 _SOURCES = {
@@ -24,10 +24,10 @@ _SOURCES = {
     + "word " * 290
     + '")\n'
     + "def run():\n"
-    + '    raise E(A + "more")\n' * 60_000,
+    + '    raise E(A + "more")\n' * 20_000,
     "a sum of many parts": "def run():\n" + ("    raise E(" + '"a b c d " + n + ' * 400 + "n)\n") * 150,
     "many constants": "".join(
-        f'error_{n} = "An error message of forty characters, {n}"\n' for n in range(25_000)
+        f'error_{n} = "An error message of forty characters, {n}"\n' for n in range(10_000)
     ),
     "a chain of elif": "if a:\n    raise E()\n" + 'elif a:\n    raise E("four words and more " + n)\n' * 900,
     "many messages on one long line": "def run(x):\n    if x:\n        "
@@ -62,7 +62,7 @@ def test_hostile_messages_are_looked_for_in_bounded_time() -> None:
         IndexedPassage(
             "message", f"E in box {n}", texts[n % 4], "box.py:1", lead=texts[n % 4], data={"error": ""}
         )
-        for n in range(6_000)
+        for n in range(3_000)
     ]
     index = build_index(None, made)
     for question in (
