@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import agents
+from support.fork_server import kr_argv
 from support.projects import PARCEL, install, make_environment
 
 from kr_core.cli import main
@@ -79,7 +80,7 @@ def environment(folder):
 def kr(folder, *arguments):
     """The real command, in pipes."""
     return subprocess.run(
-        [sys.executable, "-m", "kr_core", *arguments], cwd=folder, env=environment(folder), capture_output=True,
+        kr_argv(environment(folder), *arguments), cwd=folder, env=environment(folder), capture_output=True,
         stdin=subprocess.DEVNULL, check=False, timeout=SECONDS,
     )  # fmt: skip
 
@@ -88,7 +89,7 @@ def on_terminal(folder, *arguments):
     """What the real command writes to a terminal, by either stream."""
     outer, inner = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", *arguments], cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL,
+        kr_argv(environment(folder), *arguments), cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL,
         stdout=inner, stderr=inner,
     )  # fmt: skip
     os.close(inner)
