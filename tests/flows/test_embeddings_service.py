@@ -3,7 +3,6 @@
 import io
 import json
 
-import openai
 import pytest
 from support.loopback import Answer, Server
 
@@ -208,6 +207,8 @@ def test_whatever_a_service_answers_words_are_searched(kr, serving, change):
 
 def test_the_official_client_reads_the_same_server(serving):
     """So that the server above is one that a real client knows."""
+    import openai  # which takes half a second, in each process that collects the tests
+
     client = openai.OpenAI(base_url=f"{serving().url}/v1", api_key="key", max_retries=0)
     made = client.embeddings.create(model="vectors-1", input=["a van", "a letter"], encoding_format="float")
     assert {one.index: one.embedding for one in made.data} == {0: vector("a van"), 1: vector("a letter")}

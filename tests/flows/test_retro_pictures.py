@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree as ET
 
 import pytest
-from matplotlib.figure import Figure
 from support.asked import Says, said, service
 from support.browser import chromium, faults, keep, tab
 from support.inbox_page import served
@@ -89,6 +88,8 @@ def test_the_page_by_itself(made, kr_here):
 @pytest.mark.req("Z8")
 def test_many_who_load_the_page_at_once_share_its_drawing(made, monkeypatch):
     """A page of a stranger can have a browser load it many times; that holds up no one else."""
+    from matplotlib.figure import Figure  # which takes a second, in each process that collects the tests
+
     drawn, draw = [], Figure.savefig
     monkeypatch.setattr(Figure, "savefig", lambda *given, **named: drawn.append(1) or draw(*given, **named))
     with made.program() as program, ThreadPoolExecutor(20) as pool:

@@ -17,7 +17,10 @@ from kr_core.toolkit import lock
 
 ROOT = Path(__file__).parents[2]
 CONTRIB = ROOT / "contrib"
-_SWITCHES = ("KR_CACHE_DIR", "KR_TRUST", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH")
+_SWITCHES = (
+    "KR_CACHE_DIR", "KR_TRUST", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
+    "PYTHONDONTWRITEBYTECODE",  # uv compiles nothing, so each program would compile all that it imports again
+)  # fmt: skip
 _LEFT_OVER = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis", "dist")
 
 

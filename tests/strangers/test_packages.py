@@ -43,7 +43,8 @@ def test_the_wheel_brings_no_name_that_others_use(built):
 def test_its_own_tests_pass(package, environment, built, tmp_path):
     """Each package's tests, KR's contract among them, pass on the wheel, with warnings as errors."""
     tests = unpacked_tests(built[package.distribution].sdist, tmp_path)
-    done = environment.run("pytest", "-q", "-p", "no:cacheprovider", cwd=tests)
+    own = ("--basetemp", tmp_path / "made")  # other runs clear the common folder
+    done = environment.run("pytest", "-q", "-p", "no:cacheprovider", *own, cwd=tests)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

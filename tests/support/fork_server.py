@@ -262,5 +262,10 @@ def _become(asked: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     del sys.path[0]
+    sys.dont_write_bytecode, asked = (
+        False,
+        sys.dont_write_bytecode,
+    )  # the next server need not compile KR again
     _load()
+    sys.dont_write_bytecode = asked
     _become(_serve(socket.socket(fileno=int(sys.argv[1]))))
