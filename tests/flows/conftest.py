@@ -9,6 +9,7 @@ import pytest
 from support.commands import run_here
 from support.fork_server import run_program
 from support.projects import PARCEL, Bench, Done, install, make_environment
+from support.tasks import TaskProject
 
 _REFUSES = "http://127.0.0.1:9"
 NOWHERE = {
@@ -97,3 +98,11 @@ def kr_here(project_folder, monkeypatch, environ, capsys):
         return run_here(monkeypatch, capsys, arguments, cwd=cwd, environ=known, input=input)
 
     return run
+
+
+@pytest.fixture
+def make_tasks(tmp_path, monkeypatch):
+    """Make a project with these tasks."""
+    monkeypatch.setenv("KR_TRUST", "all")
+    monkeypatch.setenv("KR_CACHE_DIR", str(tmp_path / "cache"))
+    return lambda *tasks, **options: TaskProject(tmp_path / "project", tasks, **options)
