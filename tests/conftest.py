@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # `kr` all of KR. What the tests import themselves is enough: the processes read it, and write none of what tests change.
 sys.dont_write_bytecode = False
 
+# Else Python's collector looks at all that is collected here, again and again: thousands of tests that stay to the end.
+gc.disable()
+
 # An example that waits for a slow disk is no failure: speeds are measured by the bench, never by tests. CI tries the same
 # examples each time; everybody else tries others in each run.
 settings.register_profile("untimed", deadline=None, derandomize="CI" in os.environ)
@@ -22,6 +26,11 @@ settings.load_profile("untimed")
 
 # KR marks state folders as the user's own: nothing of the tester's is read or left behind, whatever makes a folder.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="kr-tests-state-")
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
