@@ -8,7 +8,7 @@ import pytest
 from kr_core import Event, StorageError
 from kr_core.plugin import Document
 from kr_plugins.journals import group_commit, hash_chain
-from kr_plugins.journals.sqlite import sqlite_journal as sqlite
+from kr_plugins.journals.sqlite import sqlite_journal
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 FORM_1 = """
