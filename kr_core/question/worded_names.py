@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ _OF_KIND = frozenset(
     purpose change work give pass new call write code way""".split()
 )
 """Words that say what kind of answer is asked for, or what any how-to says."""
+_VERB = re.compile(
+    r"\W*how (?:do|does|can|could|should|would|to)\b(?: (?:i|you|we|one))?(?: \w+ly)? (\w+)", re.IGNORECASE
+)
+"""How a how-to begins, with its verb."""
 _MOST_LEFT = 2
 """Telling words that may be about something else, if they are no more than half."""
 _JOINED = 2_000
@@ -61,6 +66,9 @@ def says_parameter(
     said = {stem(word) for word in words(parsed.asking)} | _joined(parsed.asking)
     named = _parts(parameter)
     taking = [parts for name in takers if (parts := _parts(name.rpartition(".")[2])) and parts <= said]
+    verb = _VERB.match(parsed.asking)
+    if verb is not None and named == {stem(verb[1].lower())}:  # "how do I check" does not speak of a `check`
+        said = {stem(word) for word in words(parsed.asking[verb.end() :])}
     if not taking or not named or not named <= said:
         return False
     telling = telling_stems(parsed, library)

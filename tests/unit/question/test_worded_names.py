@@ -34,6 +34,7 @@ def test_a_how_to_says_a_parameter_and_what_takes_it(question, parameter, taker)
             "box.frame",
         ),
         ("How do I set a timeout of a request in httpx?", "_", "httpx._"),
+        ("How do I check that an exception is raised in box?", "check", "box.raises"),
     ],
 )
 def test_what_is_said_in_part_or_by_the_way_is_not_asked_for(question, parameter, taker):
