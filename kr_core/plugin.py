@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kr_core.model import Draft as Draft
     from kr_core.model import Entry as Entry
     from kr_core.model import EntryStatus as EntryStatus
+    from kr_core.model import Family as Family
     from kr_core.model import Finding as Finding
     from kr_core.model import Level as Level
     from kr_core.model import Outcome as Outcome
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kr_core.model import Report as Report
     from kr_core.model import ResearchQuery as ResearchQuery
     from kr_core.model import Score as Score
+    from kr_core.model import SurveyPlan as SurveyPlan
     from kr_core.model import ToolResult as ToolResult
     from kr_core.model import UnresolvedName as UnresolvedName
     from kr_core.model.questions import Reply as Reply

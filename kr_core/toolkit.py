@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.metadata_fields import metadata_field as metadata_field
     from kr_core.evidence.soft_errors import refusal as refusal
     from kr_core.expedition.facts.axiom_store import AxiomStore as AxiomStore
+    from kr_core.expedition.survey_plan import versions_between as versions_between
     from kr_core.files import lies_within as lies_within
     from kr_core.files import lock as lock
     from kr_core.files import make_state_folder as make_state_folder
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from kr_core.search.named import look_up as look_up
     from kr_core.search.named import resolve as resolve
     from kr_core.search.passage_index import FORMAT as _FORMAT
+    from kr_core.search.passage_index import Hit as Hit
     from kr_core.search.passage_index import IndexedPassage as IndexedPassage
     from kr_core.search.passage_index import PassageIndex as PassageIndex
     from kr_core.search.passage_index import build as _build

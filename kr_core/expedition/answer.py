@@ -13,6 +13,7 @@ from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.facts.extraction import dated, tells_outright
 from kr_core.expedition.facts.relevance import fit_of
 from kr_core.expedition.passage_pool import page_of
+from kr_core.expedition.survey_report import add_survey, is_answered, subjects_of_report, unsaid
 from kr_core.question.analysis import asks_since, asks_since_when, asks_time, keywords_in
 from kr_core.text import root_of, words
 
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from kr_core.expedition.expedition_state import ExpeditionState
+    from kr_core.expedition.survey_report import ReportSubject
     from kr_core.model.expedition import Axiom, Signal
 
 __all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen"]
 
 _FIRST = 5
 _NEAR_BEST = 0.6
-"""Of what the best axiom says about the question; what says less stands in the tree alone."""
+"""Of what the best axiom says about the question; only the tree has what says less."""
 _MOST = 20
 _MAX_SAID = 0.6
-"""Of the telling words that the best axiom says, for one to stand beside it; half of the words always do."""
+"""Of the telling words that the best axiom says, so that the answer has another one too; half of the words always do."""
 _TITLES = {
     "specifications": "Specifications",
     "procedures": "Procedures",
@@ -58,15 +60,16 @@ class ParsedAnswer(NamedTuple):
     cited: tuple[str, ...]
     """The ids of the axioms that it cites."""
     answers: bool
-    """Whether it says what was asked; else it tells the nearest that was found, or nothing."""
+    """Whether it says what was asked; otherwise it has the nearest that was found, or nothing."""
 
 
 class AnswerLines:
     """Lines of an answer, with its citations numbered in the order in which they are made."""
 
-    def __init__(self) -> None:
+    def __init__(self, question: str) -> None:
+        self.question = question
         self.cited: dict[str, int] = {}
-        self.lines: list[str] = []
+        self.lines = [f"# {question}"]
 
     def mark(self, axiom: Axiom) -> str:
         """`[n]`, the axiom's number."""
@@ -103,7 +106,7 @@ def chosen(state: ExpeditionState) -> list[Axiom]:
 def _telling(state: ExpeditionState, axioms: Sequence[Axiom], worth: Mapping[str, float]) -> list[Axiom]:
     """The axioms that come near the best of their kind, and those that others contradict.
 
-    What only tells a version says little else, and is no worse for it; nor is what answers another part of the question.
+    What only tells a version says little else, which is not held against it; nor is that it answers another part of the question.
     """
     said = {axiom.id: _share_told(state, axiom) for axiom in axioms}
     part = {axiom.id: state.pool.part_of(axiom.signals[0].quote) for axiom in axioms}
@@ -126,7 +129,7 @@ def _best_of(groups: Mapping[str, Hashable], values: Mapping[str, float]) -> dic
 
 
 def _warnings_beside(telling: Sequence[Axiom], axioms: Sequence[Axiom]) -> list[Axiom]:
-    """The warnings of the passages that axioms were taken from: a passage's warnings are told with the rest of it."""
+    """The warnings of the passages that axioms were taken from: an answer has a passage's warnings with the rest of it."""
     told = {signal.sha256 for axiom in telling for signal in axiom.signals if signal.sha256}
     warnings = [axiom for axiom in axioms if axiom.category == "safety" and axiom not in telling]
     return [axiom for axiom in warnings if axiom.signals[0].sha256 in told]
@@ -141,8 +144,10 @@ def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axi
         by: the axioms that those sentences cite.
     """
     axioms = chosen(state)
-    made = AnswerLines()
-    made.lines.append(f"# {state.plan.query}")
+    made = AnswerLines(state.plan.query)
+    subjects = subjects_of_report(state, _standing(state))
+    if subjects:
+        return _surveyed(state, subjects, axioms, made, told, by)
     if not axioms:
         made.lines += ["", _nothing(state)]
         return ParsedAnswer("\n".join(made.lines) + "\n", (), answers=False)
@@ -163,6 +168,39 @@ def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axi
     made.lines += _conflicts(state, axioms, made)
     made.lines += _sources(state, made)
     return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
+
+
+def _surveyed(
+    state: ExpeditionState,
+    subjects: Sequence[ReportSubject],
+    axioms: Sequence[Axiom],
+    made: AnswerLines,
+    told: Sequence[str],
+    by: Sequence[Axiom],
+) -> ParsedAnswer:
+    """The report of a survey; what other sources say follows it."""
+    missing = unsaid(state)
+    answers = bool(told) or is_answered(state, missing)
+    if missing:
+        made.lines += ["", f"No passage that was found says anything about {_listed(missing, {})}."]
+    if told:
+        made.add_written(told, by)
+    add_survey(state, subjects, made)
+    surveyed = {one.passage.sha256 for one in state.pool if one.surveyed}
+    others = [one for one in axioms if not any(signal.sha256 in surveyed for signal in one.signals)]
+    made.add_section(
+        "From other passages",
+        [one for one in others if one.status != "superseded" and not _is_open(state, one)],
+    )
+    made.lines += _conflicts(state, _standing(state), made)
+    made.lines += _sources(state, made)
+    return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers)
+
+
+def _standing(state: ExpeditionState) -> list[Axiom]:
+    """What this expedition has found and still holds."""
+    found = (state.known.get(name) for name in state.found)
+    return [axiom for axiom in found if axiom is not None and axiom.status != "superseded"]
 
 
 def _is_open(state: ExpeditionState, axiom: Axiom) -> bool:
@@ -267,7 +305,7 @@ def _missing(state: ExpeditionState, axioms: Sequence[Axiom]) -> tuple[str, bool
 
 
 def _unsearched(state: ExpeditionState, axioms: Sequence[Axiom]) -> str:
-    """What is said where a word of the question stands in no passage, or no search looks for it."""
+    """The warning where no passage has a word of the question, or no search looks for it."""
     if unspoken := state.pool.unspoken:
         return f"Nothing that was found says it: no passage says anything about {_listed(unspoken, {})}."
     quotes = " ".join(signal.quote for axiom in axioms for signal in axiom.signals)
@@ -286,7 +324,7 @@ def _left_out(state: ExpeditionState, said: frozenset[str], spelled: Mapping[str
 
 
 def _said_of_left(left: Sequence[str], nowhere: Sequence[str], spelled: Mapping[str, str]) -> str:
-    """What is said of the words that the axioms leave out: which of them stand in no passage, and which below alone do not."""
+    """The warning on words that the axioms leave out: which of them no passage has, and which only those below lack."""
     named = [root for root in left if root not in nowhere]
     told = [f"No passage that was found says anything about {_listed(nowhere, spelled)}."] if nowhere else []
     told += [f"Nothing found below says anything about {_listed(named, spelled)}."] if named else []

@@ -9,9 +9,10 @@ from kr_core.aio import GRACE_SECONDS, shielded
 from kr_core.config.plugin_names import DEFAULT_EMBEDDER
 from kr_core.expedition import query_expansion
 from kr_core.expedition.checkpoints import kept_of, step_of
-from kr_core.expedition.facts import extraction
+from kr_core.expedition.facts import extraction, survey_facts
 from kr_core.expedition.facts.similarity import alike
 from kr_core.expedition.search import Search
+from kr_core.expedition.survey_plan import names_subject
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
     Axiom,
@@ -73,7 +74,7 @@ class CycleRunner:
         steps: what was done before.
         sources: the sources, and the budget of calls.
         components: the pipeline's.
-        store: where axioms are kept after each cycle.
+        store: stores the axioms after each cycle.
         mind: the language model's part; None where rules do it alone.
     """
 
@@ -167,9 +168,24 @@ class CycleRunner:
             else:
                 self._failed.append(search)
             if finding.outcome is Outcome.ok:
-                for passage in finding.passages:
-                    self._state.pool.add(search.source, passage, number)
+                self._take_in(search, finding, number)
         return told
+
+    def _take_in(self, search: Search, finding: Finding, number: int) -> None:
+        """Take the passages of one finding into the pool; of what is asked about one subject those that name it."""
+        state = self._state
+        family_of = {title: family.name for family in finding.families for title in family.titles}
+        for family in finding.families:
+            state.families.setdefault(family.name, family)
+        subject = next((one.subject for one in self._queries if one.text == search.text), "")
+        for passage in finding.passages:
+            if subject and not names_subject(passage, subject):
+                continue
+            state.pool.add(
+                search.source, passage, number,
+                surveyed=finding.overview or (bool(subject) and passage.symbol is not None),
+                family=family_of.get(passage.title, ""),
+            )  # fmt: skip
 
     def _merge(self, number: int, axioms: Sequence[Axiom]) -> _Merged:
         """Add axioms to what is known."""
@@ -235,7 +251,7 @@ class CycleRunner:
         return told
 
     def _give_up(self) -> None:
-        """Remember what could not be looked for; a query that nobody could look for counts as not asked."""
+        """Remember what could not be looked for; a query that no source could look for counts as not asked."""
         self._missed = [one for one in self._failed if self._state.health.expects(one.source)]
         failed = {one.text for one in self._failed} - self._looked
         self._state.asked = [text for text in self._state.asked if text not in failed]
@@ -246,11 +262,12 @@ class CycleRunner:
         if came.get("queries") is not None:
             return came
         query = state.plan.query
-        by_rule = (
-            query_expansion.expand(query, state.pool, state.asked)
-            if state.asked
-            else query_expansion.first_queries(query)
-        )
+        if not state.asked:
+            by_rule = query_expansion.first_queries(query)
+        elif state.subjects_found:
+            by_rule = query_expansion.about_subjects(state.subjects_found, state.asked)
+        else:
+            by_rule = query_expansion.expand(query, state.pool, state.asked)
         return {**came, "queries": [one.model_dump() for one in by_rule]}
 
     async def _planned(self, name: str) -> list[Search]:
@@ -296,7 +313,7 @@ class CycleRunner:
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
 
     async def _recalled(self, name: str, axioms: list[Axiom]) -> None:
-        """Learn what earlier expeditions have found that may say the same as these, or otherwise, whatever they were asked."""
+        """Learn what earlier expeditions have found that may say the same as these, or otherwise, on any question."""
         state = self._state
 
         async def recall() -> dict[str, Any]:
@@ -329,12 +346,19 @@ class CycleRunner:
         """The passages that matter most and were not read yet."""
         state = self._state
         ranked = [(worth, one) for worth, one in state.pool.ranked() if one.number not in state.read]
-        return [one for worth, one in ranked[:_READ] if worth >= _MATTERS]
+        surveyed = [one for one in state.pool if one.surveyed and one.number not in state.read]
+        others = [(worth, one) for worth, one in ranked if not one.surveyed]
+        return [*surveyed, *(one for worth, one in others[:_READ] if worth >= _MATTERS)]
 
     async def _extracted(self, name: str, read: list[PoolEntry]) -> list[Axiom]:
         state = self._state
         if self._mind is None:
-            return extraction.extracted(state.plan.query, state.pool, read)
+            return [
+                *survey_facts.extracted(state.survey, [one for one in read if one.surveyed]),
+                *extraction.extracted(
+                    state.plan.query, state.pool, [one for one in read if not one.surveyed]
+                ),
+            ]
         return await self._mind.extract(state, self._steps, name, read)
 
     def _mind_notes(self) -> list[Noted]:

@@ -180,7 +180,7 @@ def _remembered(query: str, components: Container, store: AxiomStore) -> list[Ax
 
 
 def _no_longer(gone: Sequence[str]) -> list[str]:
-    """What is said of known axioms that may not be used."""
+    """The note on known axioms that may not be used."""
     if not gone:
         return []
     more = f" and {len(gone) - _TOLD_GONE} more" if len(gone) > _TOLD_GONE else ""

@@ -9,11 +9,12 @@ from kr_core.expedition.facts.axiom import id_of
 from kr_core.expedition.facts.merge import KnownAxioms
 from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.search import SourceHealth
+from kr_core.expedition.survey_plan import plan_of
 from kr_core.model.expedition import MAX_CYCLES, Axiom, CycleReport, Tokens
 
 if TYPE_CHECKING:
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.model import Passage
+    from kr_core.model import Family, Passage, SurveyPlan
 
 __all__ = ["ExpeditionPlan", "ExpeditionState"]
 
@@ -66,6 +67,8 @@ class ExpeditionState:
     notes: list[str] = field(default_factory=list)
     asks: bool = True
     """Whether there is a source that can be asked."""
+    families: dict[str, Family] = field(default_factory=dict)
+    """What the overviews of sources found to belong together, by name."""
     gone: tuple[str, ...] = ()
     """Axioms of earlier expeditions about it that count no longer: the id of each, and where it stood."""
 
@@ -106,6 +109,18 @@ class ExpeditionState:
             output=self.tokens.output + tokens.output,
             cost_usd=round(self.tokens.cost_usd + tokens.cost_usd, 6),
         )
+
+    @property
+    def survey(self) -> SurveyPlan:
+        """What the question asks for, as a survey."""
+        return plan_of(self.plan.query)
+
+    @property
+    def subjects_found(self) -> list[str]:
+        """The titles of the passages that are parts of an overview, what is one of a kind first."""
+        of_families = [title for family in self.families.values() for title in family.titles]
+        alone = [one.passage.title for one in self.pool if one.surveyed and not one.family]
+        return list(dict.fromkeys([*of_families, *alone]))
 
     @property
     def cycles(self) -> int:

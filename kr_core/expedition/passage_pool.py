@@ -93,6 +93,10 @@ class PoolEntry:
     """Its title in plain words, as another text would name it."""
     body: str = ""
     """Its text in plain words."""
+    surveyed: bool = False
+    """Whether it came as a part of an overview, and so is about the question by where it stands."""
+    family: str = ""
+    """What it is one of, where it came so."""
 
     @property
     def document(self) -> str:
@@ -155,8 +159,18 @@ class PassagePool:
     def __iter__(self) -> Iterator[PoolEntry]:
         return iter(tuple(self._gathered.values()))
 
-    def add(self, source: str, passage: Passage, cycle: int) -> PoolEntry | None:
-        """Take in a passage; None where it is there already."""
+    def add(
+        self, source: str, passage: Passage, cycle: int, *, surveyed: bool = False, family: str = ""
+    ) -> PoolEntry | None:
+        """Take in a passage; None where it is there already.
+
+        Args:
+            source: the KR source that found it.
+            passage: what was found.
+            cycle: when.
+            surveyed: whether it is a part of an overview.
+            family: what it is one of there.
+        """
         key = (passage.url, passage.locator, passage.sha256)
         if key in self._gathered:
             return None
@@ -167,7 +181,8 @@ class PassagePool:
             if word not in STOP_WORDS:
                 counts[root_of(word)] += _TITLE
         made = PoolEntry(
-            passage, source, cycle, len(self._gathered), counts, len(body), " ".join(words(title)), f" {' '.join(body)} "
+            passage, source, cycle, len(self._gathered), counts, len(body), " ".join(words(title)), f" {' '.join(body)} ",
+            surveyed, family,
         )  # fmt: skip
         for pair in self.pairs & pairs_in(body):
             counts[pair] += 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kr_core.expedition.passage_pool import PassagePool, PoolEntry
 
-__all__ = ["expand", "first_queries"]
+__all__ = ["about_subjects", "expand", "first_queries"]
 
 MAX_QUERIES = 4
 """Of one cycle."""
@@ -48,9 +48,15 @@ _LIMITS = "restrictions limitations not supported"
 
 def first_queries(question: str) -> list[SubQuery]:
     """The question, and its parts where it has several."""
-    found = [SubQuery(text=question, why="the question")]
+    found = [SubQuery(text=question, why="the question", survey=True)]
     found += [SubQuery(text=part, why="a part of the question") for part in parts_of(question)]
     return found[:MAX_QUERIES]
+
+
+def about_subjects(subjects: Sequence[str], asked: Collection[str]) -> list[SubQuery]:
+    """A query for each of the first subjects that was not asked about."""
+    left = [one for one in subjects if one not in asked and "§" not in one and "(" not in one]
+    return [SubQuery(text=one, why="one of its subjects", subject=one) for one in left[:MAX_QUERIES]]
 
 
 def expand(question: str, pool: PassagePool, asked: Collection[str]) -> list[SubQuery]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import in_thread
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
+from kr_core.expedition.survey_plan import plan_of
 from kr_core.model import Finding, Outcome, ResearchQuery
 from kr_core.protocols import Derived, Selective, Unready
 from kr_core.question.topics import topic_and_tags
@@ -54,6 +55,8 @@ class Search(NamedTuple):
     source: str
     text: str
     framework: str
+    survey: bool = False
+    """Whether all that there is of a thing is wanted, and not one passage."""
 
 
 async def engines_of(components: Container) -> tuple[list[ExpeditionSource], list[str]]:
@@ -110,7 +113,7 @@ def wanted(
             if engine.knows is not None:
                 frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
             found += [
-                Search(engine.link.name, query.text, framework)
+                Search(engine.link.name, query.text, framework, query.survey)
                 for framework in frameworks
                 if framework
                 or not engine.link.mcp()  # an MCP source has the documentation of libraries alone
@@ -186,6 +189,8 @@ class SourceSearches:
             run_seconds=_RUN_SECONDS,
         )
         query = _query(asked.text, asked.framework, components.project)
+        if asked.survey:
+            query = query.model_copy(update={"survey": plan_of(asked.text)})
         async with components.gate():
             chain = await SourceChain(
                 (source.link,), query, components, self._budget, self._emit, run, rules

@@ -7,6 +7,7 @@ from kr_core.model.evidence import (
     Claim,
     CodeExample,
     Draft,
+    Family,
     Finding,
     Level,
     Outcome,
@@ -37,6 +38,7 @@ from kr_core.model.research import (
     Results,
     SourceConsulted,
     Status,
+    SurveyPlan,
     WrittenBy,
 )
 
@@ -54,6 +56,7 @@ __all__ = [
     "Entry",
     "EntryStatus",
     "Event",
+    "Family",
     "Fault",
     "Finding",
     "Level",
@@ -73,6 +76,7 @@ __all__ = [
     "Score",
     "SourceConsulted",
     "Status",
+    "SurveyPlan",
     "ToolResult",
     "UnresolvedName",
     "Value",

@@ -172,12 +172,27 @@ class UnresolvedName(Value):
     """The public names that are most like it, best first; at most three."""
 
 
+class Family(Value):
+    """Passages about things of one kind: functions that are named alike, members of a class, sections below one heading."""
+
+    name: str
+    """What they have in common, in words."""
+    titles: tuple[str, ...]
+    """The titles of its passages, those first that matter most."""
+    unshown: tuple[str, ...] = ()
+    """The names of further members, whose passages are left out."""
+
+
 class Finding(Value):
     """The answer of one source to one question: a typed outcome and its passages, best first."""
 
     outcome: Outcome
     passages: tuple[Passage, ...] = ()
     """The passages that answer, best first; KR ignores them unless the outcome is `ok`."""
+    overview: bool = False
+    """For a survey: whether these passages are an overview, each about the question by where it stands."""
+    families: tuple[Family, ...] = ()
+    """Which passages of an overview belong together; the most fitting family first."""
     support: tuple[Passage, ...] = ()
     """Passages that explain them: the type of a parameter, code that calls it."""
     reason: str = ""

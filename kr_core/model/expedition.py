@@ -112,6 +112,10 @@ class SubQuery(Value):
     text: str
     why: str = ""
     """What it was made of: the question, a part of it, or what earlier passages speak of."""
+    survey: bool = False
+    """Whether all that there is of a thing is wanted, and not one passage."""
+    subject: str = ""
+    """The one subject that it asks about; what does not name it is passed over."""
     private: bool = False
     """Whether it may hold words of what lies in the project alone; only sources that may be sent code are asked it outside."""
 
@@ -204,7 +208,7 @@ class AxiomMerged(Value):
 
 
 class ConflictFound(Value):
-    """Two axioms say otherwise of the same; both are kept."""
+    """Two axioms say otherwise of the same; KR keeps both."""
 
     type: Literal["conflict_found"] = "conflict_found"
     cycle: int
@@ -267,7 +271,7 @@ class Finished(Value):
     """Every document that was read, in the order in which they were found: addresses, and files of packages."""
     answer: str
     answered: bool = True
-    """Whether the answer says what was asked; else it tells the nearest that was found, or nothing."""
+    """Whether the answer says what was asked; otherwise it has the nearest that was found, or nothing."""
     notes: tuple[str, ...] = ()
     written_by: str | None = None
 

@@ -16,6 +16,22 @@ Egress = Literal["names", "question", "code"]
 """What may leave the machine: framework, version, topic and tags; also the question, without code; all of it."""
 
 
+SurveyKind = Literal["options", "comparison", "together", "changes", "limits", "workings"]
+
+
+class SurveyPlan(Value):
+    """What a survey asks for."""
+
+    kind: SurveyKind
+    """Which there are of a thing, how some differ, how they work together, what changed, what is dangerous or not possible, or how a
+    thing works.
+    """
+    about: str
+    """The words that name its subject, without those that only ask."""
+    versions: tuple[str, ...] = ()
+    """The version numbers that it names, in order."""
+
+
 class ResearchQuery(Value):
     """The question, and the framework and version it is about.
 
@@ -31,6 +47,10 @@ class ResearchQuery(Value):
     version_from: str | None = None
     names: tuple[str, ...] = ()
     """Names that the asker expects in the answer; each is looked up in the installed version."""
+    survey: SurveyPlan | None = None
+    """What is wanted is all that there is of a thing, and not the one passage that answers. A source that has no overview of its
+    material answers `question` as ever.
+    """
 
 
 class ResearchRequest(Value):

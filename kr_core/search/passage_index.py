@@ -188,6 +188,73 @@ class PassageIndex:
             for name, parameter, own, standing, passage in rows
         ]
 
+    def public_names(self, least: float) -> list[NameEntry]:
+        """The names under which symbols are known first and that have at least this standing, parameters aside."""
+        rows = self._connection.execute(
+            "select name, parameter, own, standing, passage from names where parameter = '' and own and standing >= ?",
+            (least,),
+        )
+        return [
+            NameEntry(str(name), str(parameter), bool(own), float(standing), int(passage))
+            for name, parameter, own, standing, passage in rows
+        ]
+
+    def files(self) -> list[str]:
+        """The files that define symbols."""
+        rows = self._connection.execute(
+            "select distinct rtrim(rtrim(locator, '0123456789'), ':') from passages where kind = 'symbol' and parameter is null"
+        )
+        return [str(file) for (file,) in rows if file]
+
+    def modules(self) -> list[Hit]:
+        """The beginnings of the docstrings of modules."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where kind = 'section' and instr(title, ' ') = 0 and instr(title, '.') > 0"
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def defined_in(self, file: str, most: int) -> list[Hit]:
+        """The symbols that a file defines."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where kind = 'symbol' and substr(locator, 1, ?) = ? limit ?",
+            (len(file) + 1, f"{file}:", most),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def with_text(self, parts: Sequence[str], most: int) -> list[Hit]:
+        """The passages whose text has one of these parts, letter by letter except for capitals."""
+        if not parts:
+            return []
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where {' or '.join(['instr(lower(text), ?)'] * len(parts))} order by id limit ?",
+            (*(part.lower() for part in parts), most),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def deprecated(self, most: int) -> list[Hit]:
+        """The public symbols and parameters that say of themselves that they are deprecated."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where json_extract(data, '$.deprecated') is not null"
+            " and json_extract(data, '$.public') is not 0 order by prior desc limit ?",
+            (most,),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
+    def headings(self) -> list[tuple[int, str, str]]:
+        """The numbers, titles and files of all sections, in their order."""
+        rows = self._connection.execute(
+            "select id, title, rtrim(rtrim(locator, '0123456789'), ':') from passages where kind in ('section', 'page') order by id"
+        )
+        return [(int(number), str(title), str(file)) for number, title, file in rows]
+
+    def below_heading(self, heading: str, most: int) -> list[Hit]:
+        """The sections whose titles go on after a heading, and the section itself."""
+        rows = self._connection.execute(
+            f"select id, {_COLUMNS} from passages where kind in ('section', 'page') and (title = ? or substr(title, 1, ?) = ?) order by id limit ?",
+            (heading, len(heading) + 3, f"{heading} § ", most),
+        ).fetchall()
+        return [Hit(int(row[0]), _passage(row[1:])) for row in rows]
+
     def like_words(self, word: str, most: int) -> list[str]:
         """The last parts of names that have about the length of a word and begin or end as it does."""
         word = word.lower()

@@ -128,7 +128,8 @@ _RULES: tuple[tuple[Category, re.Pattern[str]], ...] = (
     (
         "safety",
         re.compile(
-            r"\b(?:security|insecure|unsafe|vulnerab\w+|attack\w*|malicious|untrusted|injection|CSRF|XSS|SSRF|danger\w*"
+            r"\b(?:security (?:\w+ ){0,2}(?:risks?|issues?|holes?|warnings?|implications?|reasons?|flaws?|problems?)|insecure|unsafe|vulnerab\w+|attack\w*"
+            r"|malicious|untrusted|(?:SQL|code|command|script|header|template|shell|prompt)[- ]injection|CSRF|XSS|SSRF|danger\w*"
             r"|data loss|los(?:e|es|ing) data|corrupt\w*|irreversibl\w+|destructive|leak(?:s|ed|ing)?|deadlock\w*"
             r"|be careful|caution|never (?:use|pass|store|call|share)|do not (?:use|pass|store|call|share))\b",
             re.IGNORECASE,

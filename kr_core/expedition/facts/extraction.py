@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from kr_core.model import Passage
     from kr_core.model.expedition import Axiom
 
-__all__ = ["dated", "extracted", "instructing", "instructs", "tells_outright"]
+__all__ = [
+    "dated",
+    "directives",
+    "extracted",
+    "instructing",
+    "instructs",
+    "marks",
+    "tells_outright",
+    "warnings",
+]
 
 _EACH = 3
 """Sentences of one passage, for each part of the question."""
@@ -62,6 +71,16 @@ _DIRECTIVE = re.compile(
     r"^[ \t]*\.\.[ \t]+(versionadded|versionchanged|deprecated|versionremoved)::[ \t]*(\S+)[ \t]*(.*)$",
     re.MULTILINE,
 )
+_WHOLE_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\.[ \t]+(?:versionadded|versionchanged|deprecated|versionremoved)::[ \t]*\S+[ \t]*.*(?:\n(?:[ \t]*\n)?\1[ \t]+\S.*){0,12}",
+    re.MULTILINE,
+)
+"""The same with all that it says."""
+_MARK = re.compile(
+    r"^[ \t]*///[ \t]+(version-added|version-changed|version-removed|deprecated|deprecated-removed)[ \t]*\|[ \t]*(\S+)[ \t]*(.*)$",
+    re.MULTILINE,
+)
+"""The same in Markdown of MkDocs."""
 _METADATA = re.compile(
     r"^(?:Added|New|Changed|Deprecated|Removed|Introduced) (?:in|since):? (?:version )?v?\d[\w.]*(?:,\s*v?\d[\w.]*)*$",
     re.MULTILINE,
@@ -172,7 +191,7 @@ def extracted(question: str, pool: PassagePool, read: Sequence[PoolEntry]) -> li
     best: dict[tuple[bool, int], float] = {}
     for _place, said in found:
         best.setdefault(said.kind, pool.best_of(said.kind, said.worth))
-    warned = {place: _warnings(one) for place, one in enumerate(read)}
+    warned = {place: warnings(one) for place, one in enumerate(read)}
     unique: dict[str, Axiom] = {}
     taken: Counter[int] = Counter()
     for place, said in found:
@@ -201,7 +220,7 @@ def _place(passage: Passage) -> str:
     return f"{passage.url} {passage.locator}".strip()
 
 
-def _warnings(one: PoolEntry) -> list[Axiom]:
+def warnings(one: PoolEntry) -> list[Axiom]:
     """What a passage warns of, to be told beside what it instructs to."""
     told = [
         folded(said)
@@ -328,12 +347,43 @@ def _clause(quote: str) -> bool:
     )
 
 
+def directives(passage: Passage) -> Iterator[tuple[str, str]]:
+    """What a passage says of versions in a mark: the quote, and the sentence that it prints."""
+    for form in (_WHOLE_DIRECTIVE, _MARK):
+        for found in form.finditer(passage.text):
+            quote = folded(found.group())
+            if holds(passage.text, quote):
+                yield quote, _told(quote)
+
+
+def marks(passage: Passage) -> Iterator[tuple[str, str]]:
+    """What a page says of versions on a line or in a row of its own: the quote, and the sentence that it makes."""
+    for found in _METADATA.finditer(passage.text):
+        quote = folded(found.group().strip())
+        yield quote, quote
+    for found in _HISTORY_ROW.finditer(passage.text):
+        quote = folded(found.group().strip())
+        if holds(passage.text, quote):
+            yield quote, found[2] if dated(found[2]) else f"Changed in version {found[1]}: {found[2]}"
+
+
+def _told(said: str) -> str:
+    """A mark of a version as the sentence that it prints; what is none as it stands."""
+    found = _DIRECTIVE.match(said) or _MARK.match(said)
+    if not found:
+        return said
+    told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
+    what = (
+        told.get(found[1].replace("-", ""), "Removed in")
+        if found[1] != "deprecated-removed"
+        else "Deprecated since"
+    )
+    return f"{what} version {found[2].lstrip('v')}{f': {found[3]}' if found[3] else ''}"
+
+
 def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str:
     """A sentence that says what it is about."""
-    directive = _DIRECTIVE.match(said)
-    if directive:
-        told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
-        said = f"{told.get(directive[1], 'Removed in')} version {directive[2]}{f': {directive[3]}' if directive[3] else ''}"
+    said = _told(said)
     row = _HISTORY_ROW.match(said)
     if row:
         said = row[2] if dated(row[2]) else f"Changed in version {row[1]}: {row[2]}"

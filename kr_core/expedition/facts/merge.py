@@ -30,6 +30,9 @@ __all__ = ["KnownAxioms", "MergeResult", "united"]
 _MAX_SIGNALS = 20
 """Of one axiom; what comes later adds nothing to its confidence."""
 
+_MIN_QUOTED = 6
+"""Words of a quote that is one fact in all documentation of one subject."""
+
 _HANGS = re.compile(
     r"(?:it|its|this|that|these|those|they|their|he|she|here|there|both|such)\b", re.IGNORECASE
 )
@@ -72,6 +75,7 @@ class KnownAxioms:
         self._asked = asked
         self._axioms: dict[str, Axiom] = {}
         self._by_text: dict[str, str] = {}
+        self._by_quote: dict[tuple[str, str, str], str] = {}
         self._likeness = likeness
         for axiom in axioms:
             self._put(axiom)
@@ -106,7 +110,7 @@ class KnownAxioms:
         return MergeResult(self._axioms[axiom.id], new=True, conflicts=tuple(other.id for other in against))
 
     def _same(self, axiom: Axiom) -> Axiom | None:
-        name = self._by_text.get(normalised(axiom.statement), axiom.id)
+        name = self._by_text.get(normalised(axiom.statement)) or self._by_quote.get(_quoted(axiom), axiom.id)
         if name in self._axioms:
             return self._axioms[name]
         return next((one for one in self if self._related(axiom, one) == "same"), None)
@@ -124,7 +128,8 @@ class KnownAxioms:
             return self._of_rows(axiom, other, rows[0], rows[1])
         related = self._by_words(axiom, other, ours, theirs)
         if related == "conflict" and (
-            are_of_releases(axiom.signals[0], other.signals[0])
+            _of_other_names(axiom, other)
+            or are_of_releases(axiom.signals[0], other.signals[0])
             or tell_changes(axiom, ours or axiom.statement, other, theirs or other.statement)
         ):
             return "other"
@@ -172,6 +177,8 @@ class KnownAxioms:
     def _put(self, axiom: Axiom) -> None:
         self._axioms[axiom.id] = axiom
         self._by_text.setdefault(normalised(axiom.statement), axiom.id)
+        if len(axiom.signals[0].quote.split()) >= _MIN_QUOTED:
+            self._by_quote.setdefault(_quoted(axiom), axiom.id)
 
     def _set_against(self, first: str, second: str) -> None:
         """Link two axioms that say otherwise; of one site, what its later version says supersedes."""
@@ -196,6 +203,22 @@ def united(one: Axiom, other: Axiom) -> Axiom:
         return one
     signals = (*one.signals, *more)[:_MAX_SIGNALS]
     return one.model_copy(update={"signals": signals, "confidence": confidence_of(signals)})
+
+
+def _of_other_names(one: Axiom, other: Axiom) -> bool:
+    """Whether two statements are of different names of packages: what holds for one says nothing of the other."""
+    ours, theirs = one.signals[0], other.signals[0]
+    return all(signal.source.startswith("pkg:") for signal in (ours, theirs)) and ours.title != theirs.title
+
+
+def _quoted(axiom: Axiom) -> tuple[str, str, str]:
+    """Which words of which document about whom an axiom has: those of a callable's parameter are the callable's own."""
+    signal = axiom.signals[0]
+    return (
+        document_of(signal.source, signal.locator),
+        signal.title.partition("(")[0],
+        normalised(signal.quote),
+    )
 
 
 def _place(signal: Signal) -> tuple[str, str, str]:

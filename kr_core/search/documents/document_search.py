@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kr_core.search.documents.tokenizer import QueryWords
     from kr_core.search.documents.vectors import Vectors
 
-__all__ = ["search"]
+__all__ = ["hit_of", "search"]
 
 
 _CANDIDATES, _CANDIDATES_TO_FUSE = 100, 200
@@ -94,7 +94,7 @@ def _different(store: DocumentStore, found: list[tuple[int, float]], limit: int)
             if one is None or (one.name, one.body) in said:
                 continue
             said.add((one.name, one.body))
-            hits.append(_hit(one, score))
+            hits.append(hit_of(one, score))
             if len(hits) == limit:
                 return hits
     return hits
@@ -172,6 +172,7 @@ def _stretched(found: Found) -> dict[int, float]:
     return {number: (score - low) / (high - low) if high > low else 1.0 for number, _file, score in found}
 
 
-def _hit(stored: StoredPassage, score: float) -> DocumentHit:
+def hit_of(stored: StoredPassage, score: float) -> DocumentHit:
+    """A passage as it is shown."""
     path = f"{stored.root}/{stored.path}" if stored.path else stored.root
     return DocumentHit(path, stored.location, score, shown(stored), stored)

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kr_core.errors import ConfigError, KRError
-from kr_core.search.documents.document_search import search
+from kr_core.search.documents.document_search import hit_of, search
 from kr_core.search.documents.index_errors import absent, fault, is_there, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.documents.tokenizer import asked
@@ -117,6 +117,19 @@ class Documents:
         with self._lock:
             try:
                 return self._searched(question, limit)
+            except sqlite3.Error as error:
+                raise fault("cannot be read", error, self._store.path) from None
+
+    def page_of(self, hit: DocumentHit) -> list[DocumentHit]:
+        """All passages of the file of a hit, in their order.
+
+        Raises:
+            StorageError: the index cannot be read.
+        """
+        stored = hit.stored
+        with self._lock:
+            try:
+                return [hit_of(one, 0.0) for one in self._store.of_page(stored.file)]
             except sqlite3.Error as error:
                 raise fault("cannot be read", error, self._store.path) from None
 

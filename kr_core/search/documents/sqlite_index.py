@@ -442,3 +442,8 @@ class DocumentStore:
             f"select {BLOCKS} where f.root = ? and f.path = ? order by b.id", (root, path)
         )
         return list(stored(rows))
+
+    def of_page(self, file: int) -> list[StoredPassage]:
+        """The passages of a file by its number, in order."""
+        rows = self._connection.execute(f"select {BLOCKS} where f.id = ? order by b.id", (file,))
+        return list(stored(rows))

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 
 import kr_core
 from kr_core import ConfigError, StorageError
-from kr_core.plugin import Finding, Outcome, Passage, Provider, Settings
+from kr_core.plugin import Family, Finding, Outcome, Passage, Provider, Settings
 from kr_core.toolkit import Documents, read_bytes
 from kr_plugins.sources.document_metadata import DocumentMetadata, is_site, stated, stated_by_page
+from kr_plugins.sources.document_survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kr_core.plugin import Embedder, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Embedder, ResearchQuery, Setup, SourceContext, SurveyPlan
     from kr_core.toolkit import DocumentHit
 
 _SHOWN = 6
@@ -99,7 +100,37 @@ class LocalDocs:
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Search the documents in a thread."""
         del context
+        if query.survey is not None:
+            surveyed = await asyncio.to_thread(self._survey, query.question, query.survey)
+            if surveyed is not None:
+                return surveyed
         return await asyncio.to_thread(self._look_up, query.question, query.framework)
+
+    def _survey(self, question: str, plan: SurveyPlan) -> Finding | None:
+        """The sections that a survey is about; None where there are none."""
+        try:
+            documents = self._opened()
+        except ConfigError:
+            return None
+        sections = survey(documents, question, plan)
+        passages = [self._passage(hit, _stated_in(hit), share, frozenset()) for hit, share in sections]
+        pages: dict[str, list[str]] = {}
+        for passage in passages:
+            pages.setdefault(passage.url.partition("#")[0], []).append(passage.title)
+        families = [
+            Family(name=f"sections of {url.partition(':')[2]}", titles=tuple(dict.fromkeys(titles)))
+            for url, titles in pages.items()
+            if len(titles) > 1
+        ]
+        if not passages:
+            return None
+        return Finding(
+            outcome=Outcome.ok,
+            passages=tuple(passages),
+            overview=True,
+            families=tuple(families),
+            notes=tuple(documents.notes),
+        )
 
     def _opened(self) -> Documents:
         with self._lock:

@@ -40,6 +40,7 @@ from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
+from kr_plugins.sources.installed_docs.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,6 +109,21 @@ class InstalledDocs:
         def progress(done: int, total: int) -> None:
             context.emit("index.progress", {"package": found.material.label, "done": done, "total": total})
 
+        surveyed = self._survey(query, found, progress, given_up)
+        if surveyed is not None:
+            return surveyed
+        return self._answer(query, found, progress, given_up)
+
+    def _answer(
+        self,
+        query: ResearchQuery,
+        found: LocatedMaterial,
+        progress: Callable[[int, int], None],
+        given_up: threading.Event,
+    ) -> Finding:
+        """What the index and those of its dependencies say to a question."""
+        notes: list[str] = []
+
         def asked(located: LocatedMaterial, names: Sequence[str] = ()) -> tuple[IndexAnswer, list[str]]:
             modules, searched = located.modules_in(query.question), (*located.names, *names)
             notes: list[str] = []
@@ -135,7 +151,8 @@ class InstalledDocs:
                 yield asked(one, found.names)[0]
 
         try:
-            answered, notes = asked(found)
+            answered, told = asked(found)
+            notes += told
             if not is_answered(answered, hands_on=isinstance(found.material, NodeMaterial)):
                 answered = merge(answered, of_dependencies(), query.framework)
         except Cancelled:
@@ -159,6 +176,47 @@ class InstalledDocs:
             missing=answered.missing,
             unresolved=answered.unresolved,
             notes=tuple(notes),
+        )
+
+    def _survey(
+        self,
+        query: ResearchQuery,
+        found: LocatedMaterial,
+        progress: Callable[[int, int], None],
+        given_up: threading.Event,
+    ) -> Finding | None:
+        """What there is of the kind that a survey asks for; None where none is asked for, or the index has nothing of it."""
+        if query.survey is None:
+            return None
+        try:
+            with self._budget(given_up.is_set) as budget:
+                index, notes = open_index(self._cache_folder, found.material, progress, budget)
+                with closing(index):
+                    of_index = partial(
+                        survey,
+                        index,
+                        query,
+                        query.survey,
+                        found.names,
+                        found.origin,
+                        found.modules_in(query.question),
+                    )
+                    surveyed = budget.portion(of_index)
+        except BudgetSpent:
+            return None
+        except Cancelled:
+            return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
+        if not surveyed.passages:
+            return None
+        return Finding(
+            outcome=Outcome.ok,
+            passages=surveyed.passages,
+            overview=True,
+            families=surveyed.families,
+            url=found.origin.url,
+            version=found.origin.version,
+            version_from=found.where,
+            notes=tuple(notes[:3]),
         )
 
 

@@ -1,0 +1,169 @@
+"""Facts taken from the passages of an overview: what each of its subjects is, its warnings, its changes.
+
+Such a passage is about the question by where it stands: its documentation begins with what matters most, so its first sentences are
+facts, even without a word of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kr_core.evidence.citations import folded, holds, plain
+from kr_core.evidence.sentences import (
+    documentation,
+    explained_value,
+    is_pointer,
+    prose,
+    says_something,
+    sentences,
+)
+from kr_core.expedition.facts.axiom import category_of, of_quote
+from kr_core.expedition.facts.extraction import directives, instructs, marks, warnings
+from kr_core.expedition.passage_pool import title_of
+from kr_core.expedition.survey_plan import versions_between
+from kr_core.text import STOP_WORDS, root_of, roots, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core.expedition.passage_pool import PoolEntry
+    from kr_core.model import Passage, SurveyPlan
+    from kr_core.model.expedition import Axiom
+
+__all__ = ["extracted"]
+
+_FIRST = 2
+"""Sentences of a subject that are facts because they stand first."""
+_TELLING = 3
+"""And as many that say most of what is asked."""
+_FROM_SECTION = 8
+_COPIED = 60
+_MANY = 3
+"""A sentence of this many letters that this many passages share tells nothing of any of them."""
+_LONGEST = 420
+_ITEM = re.compile(
+    r"^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)])[ \t]+(\S.*(?:\n(?![ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])[ \t]+\S.*){0,5})",
+    re.MULTILINE,
+)
+_VERSION_HEADING = re.compile(r"\bv?\d+\.\d+|change|fix|breaking|deprecat|feature|remov", re.IGNORECASE)
+_ITEMS = 12
+_MARKED = re.compile(r"(?:in|since) version (\S+?):?(?:\s|$)")
+_LINKS = re.compile(r" (?:by|in) \[[@#][^\]]{0,80}\]\([^)]{0,200}\)| \(?\[#\d{1,9}\]\([^)]{0,200}\)\)?")
+_ENDS = re.compile(r"[.!?)`'\"]$")
+_CASES = re.compile(
+    r"\b(?:when|if|unless|only|default|instead|recommend\w*|prefer\w*|suitable|appropriate|useful|avoid\w*|must|should|cannot|not|never|unlike|typically"
+    r"|best|faster|slower|efficient\w*|note)\b",
+    re.IGNORECASE,
+)
+"""Says in which case something is so, and what it is good for."""
+
+
+def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
+    """The facts of an overview's passages, in their order; the same words about one subject are taken once.
+
+    Args:
+        plan: what the survey asks for.
+        read: the passages.
+    """
+    asked = {root_of(word) for word in words(plan.about) if word not in STOP_WORDS}
+    unique: dict[tuple[str, str], Axiom] = {}
+    found = [(one, axiom) for one in read for axiom in _facts(one, plan, asked)]
+    times = Counter(axiom.signals[0].quote for _one, axiom in found if len(axiom.signals[0].quote) >= _COPIED)
+    for one, axiom in found:
+        if not instructs(axiom.statement) and times[axiom.signals[0].quote] < _MANY:
+            unique.setdefault((_subject(one.passage), axiom.signals[0].quote), axiom)
+    return list(unique.values())
+
+
+def _subject(passage: Passage) -> str:
+    """Whom a passage is about, parameters aside: its callable's documentation has what a parameter says."""
+    return (passage.symbol or passage.title).rpartition(".")[2]
+
+
+def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
+    passage = one.passage
+    if _is_section(passage) and _VERSION_HEADING.search(passage.title.rpartition(" § ")[2]):
+        quotes = _items(passage)[:_ITEMS]
+        if quotes:
+            yield from (_of(one, quote, history=True) for quote in quotes)
+            return
+    if plan.kind == "changes":
+        wanted = versions_between(plan.versions)
+        changes = [
+            (quote, told)
+            for quote, told in directives(passage)
+            if (version := _MARKED.search(told)) is not None and wanted(version[1])
+        ]
+        if changes or passage.deprecated:
+            yield from (_of(one, quote, told, history=True) for quote, told in changes)
+            if passage.deprecated and holds(passage.text, passage.deprecated):
+                yield _of(one, folded(passage.deprecated), history=True)
+            return
+    said = _said(passage)
+    first = said[: _FROM_SECTION if _is_section(passage) else _FIRST]
+    rest = [(_worth(quote, asked), -place, quote) for place, quote in enumerate(said[len(first) :])]
+    most = _TELLING + (_TELLING if one.passage.pinned or not one.family else 0)
+    telling = [quote for worth, _place, quote in sorted(rest, reverse=True)[:most] if worth >= 1]
+    kept = first[:1] + [
+        quote for quote in first[1:] if passage.pinned or _is_section(passage) or _worth(quote, asked) >= 1
+    ]
+    for quote in (*kept, *sorted(telling, key=said.index)):
+        yield _of(one, quote)
+    yield from warnings(one)
+    for quote, told in (*directives(passage), *marks(passage)):
+        yield _of(one, quote, told, history=True)
+
+
+def _is_section(passage: Passage) -> bool:
+    return passage.kind in {"section", "page"}
+
+
+def _worth(quote: str, asked: set[str]) -> float:
+    """What a further sentence counts: the words of the question that it has, and whether it tells a case."""
+    held = {root_of(word) for word in words(quote)} & asked
+    return len(held) + bool(_CASES.search(quote)) + bool(explained_value(quote))
+
+
+def _said(passage: Passage) -> list[str]:
+    """The sentences and items of a passage that state something, verbatim, in their order."""
+    found: dict[str, int] = {}
+    text = documentation(passage)
+    items = (
+        [folded(part) for item in _ITEM.findall(text) for part in sentences(folded(item))]
+        if passage.kind in {"section", "page", "parameter"}
+        else []
+    )
+    for quote in (*([passage.lead] if passage.lead else []), *sentences(prose(text)), *items):
+        for part in sentences(quote):
+            said = folded(part)
+            is_fact = (
+                says_something(said)
+                or explained_value(said)
+                or (said == passage.lead and len(said.split()) > 1 and not is_pointer(said))
+            )
+            if is_fact and len(plain(said)) <= _LONGEST and holds(passage.text, said):
+                found.setdefault(said, folded(passage.text).find(said))
+    return sorted(found, key=found.__getitem__)
+
+
+def _items(passage: Passage) -> list[str]:
+    """The items of a changelog's list, without the author at its end."""
+    found = [_LINKS.split(folded(item))[0].strip() for item in _ITEM.findall(passage.text)]
+    return [
+        quote
+        for quote in found
+        if len(quote.split()) > 1 and len(quote) <= _LONGEST and holds(passage.text, quote)
+    ]
+
+
+def _of(one: PoolEntry, quote: str, told: str = "", *, history: bool = False) -> Axiom:
+    """The fact that a subject's passage states in these words, with the subject's name before them."""
+    passage = one.passage
+    said = told or plain(quote)
+    named = passage.title if passage.symbol is None else f"`{passage.title}`"
+    category = "history" if history else category_of(said)
+    names_itself = passage.symbol is None and roots(title_of(passage)) <= roots(said)
+    statement = said if names_itself else f"{named}: {said}"
+    return of_quote(passage, quote, one.source, statement=statement, category=category)

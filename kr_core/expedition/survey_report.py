@@ -1,0 +1,345 @@
+"""The report of a survey, composed by rule: a paragraph that answers, a table of alternatives, a section for each subject, warnings, changes.
+
+A section is about one subject, which a source's own structure has named. The words of the sources stand as they are; what joins them
+only counts and names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.expedition.survey_plan import short_name
+from kr_core.question.analysis import asks_since
+from kr_core.search.thesaurus import expand, near
+from kr_core.text import STOP_WORDS, is_weak, root_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kr_core.expedition.answer import AnswerLines
+    from kr_core.expedition.expedition_state import ExpeditionState
+    from kr_core.expedition.passage_pool import PoolEntry
+    from kr_core.model import Passage
+    from kr_core.model.expedition import Axiom
+
+__all__ = ["ReportSubject", "add_survey", "is_answered", "subjects_of_report", "unsaid"]
+
+_MOST_SECTIONS = 16
+_MOST_FACTS = 6
+_OF_PARAMETER = 2
+_FIRST = 3
+_NAMED_FIRST = 16
+_FEW = 3
+"""Alternatives that are worth a table."""
+_MOST_ROWS = 24
+_MOST_WARNINGS = 8
+_MOST_CHANGES = 16
+_MOST_PARAMETERS = 6
+_CELL = 180
+_SHORT = 24
+_INDEXED = re.compile(r"docs:([^/#]+)")
+_NAME = re.compile(r"[\w.]+(?:\([\w*]+\))?")
+_NEAR = 0.6
+_LONG = 5
+_SPELLED = re.compile(r"(?<!\w)[A-Z]\w*[A-Z]\w*|(?<=\s)[A-Z][a-z]\w+")
+"""Written as a name is: `WebSockets`, `Kubernetes`."""
+_CHANGES = re.compile(r"changelog|when they changed")
+_SECTIONS = re.compile(r"sections of ")
+"""Families that a reader knows by their sections."""
+_GOES = re.compile(r"\b(?:deprecated|superseded|removed|legacy|obsolete)\b", re.IGNORECASE)
+_BREAKING = re.compile(
+    r"\b(?:break\w*|remov\w*|drop\w*|deprecat\w*|no longer|incompatib\w*|renam\w*)\b", re.IGNORECASE
+)
+
+
+class ReportSubject(NamedTuple):
+    """One thing that the report is about, and its facts."""
+
+    title: str
+    entry: PoolEntry
+    facts: tuple[Axiom, ...]
+    parameters: tuple[ReportSubject, ...] = ()
+    called: str = ""
+    """What it is called among the others."""
+
+    @property
+    def name(self) -> str:
+        """The same as it is written."""
+        return f"`{self.called}`" if self.entry.passage.symbol else self.called
+
+    @property
+    def first(self) -> Axiom:
+        """Its first fact."""
+        return self.facts[0]
+
+
+def subjects_of_report(state: ExpeditionState, axioms: Sequence[Axiom]) -> list[ReportSubject]:
+    """The subjects that have facts, those of families first; the parameters of a subject belong to it.
+
+    Args:
+        state: what was found.
+        axioms: what the report may say.
+    """
+    of_passage: dict[str, list[Axiom]] = {}
+    for axiom in axioms:
+        of_passage.setdefault(f"{axiom.signals[0].title} {axiom.signals[0].sha256}", []).append(axiom)
+    entries: dict[str, PoolEntry] = {}
+    for one in state.pool:
+        if one.surveyed and f"{_title(one.passage)} {one.passage.sha256}" in of_passage:
+            entries.setdefault(one.passage.title, one)
+    order = [title for title in state.subjects_found if title in entries]
+    order += [title for title in entries if title not in order]
+    made = [
+        ReportSubject(
+            title,
+            entries[title],
+            tuple(of_passage[f"{_title(entries[title].passage)} {entries[title].passage.sha256}"]),
+        )
+        for title in order
+    ]
+    owners = {one.entry.passage.symbol for one in made if one.entry.passage.parameter is None}
+    parts: dict[str, list[ReportSubject]] = {}
+    for part in made:
+        symbol = part.entry.passage.symbol
+        if part.entry.passage.parameter and symbol in owners and symbol:
+            parts.setdefault(symbol, []).append(part)
+    times = Counter(short_name(one.title) for one in made)
+    return [
+        one._replace(
+            parameters=tuple(parts.get(one.entry.passage.symbol or "", ())[:_MOST_PARAMETERS]),
+            called=short_name(one.title, parts=1 if times[short_name(one.title)] == 1 else 2),
+        )
+        for one in made
+        if not (one.entry.passage.parameter and one.entry.passage.symbol in owners)
+    ]
+
+
+def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: AnswerLines) -> None:
+    """Add the survey's sections to an answer.
+
+    Args:
+        state: what was found.
+        subjects: what it is about.
+        made: the answer's lines.
+    """
+    plain = [one for one in subjects if not _is_change(one)]
+    changed = [one for one in subjects if _is_change(one)]
+    made.lines += ["", *_opening(state, plain, changed, made)]
+    if state.survey.kind == "changes":
+        _add_changes(changed, made)
+    for family in state.families.values():
+        members = [one for one in plain if one.entry.family == family.name]
+        if len(members) >= _FEW and not _CHANGES.search(family.name) and not _SECTIONS.match(family.name):
+            _add_table(members[:_MOST_ROWS], family.name, made)
+    told: set[str] = set()
+    for one in plain[:_MOST_SECTIONS]:
+        _add_section(one, made, told)
+    _add_list(
+        "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
+    )
+    if state.survey.kind != "changes":
+        history = _of_category(plain, "history", told)
+        _add_list(
+            "Deprecated", (axiom for axiom in history if _GOES.search(axiom.statement)), _MOST_CHANGES, made
+        )
+
+
+def _opening(
+    state: ExpeditionState,
+    plain: Sequence[ReportSubject],
+    changed: Sequence[ReportSubject],
+    made: AnswerLines,
+) -> list[str]:
+    """The paragraph that answers in the kind of the question."""
+    kind = state.survey.kind
+    lines: list[str] = []
+    if kind == "changes" and changed:
+        facts = [axiom for one in changed for axiom in one.facts]
+        told = sorted(facts, key=lambda axiom: _BREAKING.search(axiom.statement) is None)[:_FIRST]
+        lines.append(
+            f"{_package(changed[0])} has {len(facts)} entries on this; those that may break something come first."
+        )
+        return [*lines, "", *(f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in told)]
+    if kind == "limits":
+        warned = sorted(
+            (axiom for one in plain for axiom in _with_parameters(one)), key=_caution, reverse=True
+        )
+        return [*(f"- {_named(axiom)} {made.mark(axiom)}" for axiom in warned[:_FIRST])]
+    for family in state.families.values():
+        members = [one for one in plain if one.entry.family == family.name]
+        if len(members) < _FEW or _CHANGES.search(family.name) or _SECTIONS.match(family.name):
+            continue
+        names = [one.name for one in members[:_NAMED_FIRST]]
+        more = len(members) + len(family.unshown) - len(names)
+        also = f" and {more} more" if more else ""
+        marks = "".join(made.mark(one.first) for one in members[:_FIRST])
+        lines.append(
+            f"{_package(members[0])} has {len(members) + len(family.unshown)} {family.name}: {', '.join(names)}{also}. {marks}"
+        )
+    if kind in {"workings", "together", "comparison"} or not lines:
+        best = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))[
+            :_FIRST
+        ]
+        said = [f"{_named(one.first)} {made.mark(one.first)}" for one in best]
+        lines = [*lines, *said] if kind == "comparison" else [*said, *lines]
+    return [part for line in lines for part in (line, "")][:-1]
+
+
+def _add_table(members: Sequence[ReportSubject], name: str, made: AnswerLines) -> None:
+    """A table of alternatives: what each is, and the parameters that each takes."""
+    takes = {one.title: _parameters(one.entry.passage) for one in members}
+    has_parameters = sum(bool(said) for said in takes.values()) > len(members) / 2
+    head = ["", "What it is"] + (["Parameters"] if has_parameters else [])
+    made.lines += [
+        "",
+        f"## {name[:1].upper()}{name[1:]}",
+        "",
+        f"| {' | '.join(head)} |",
+        f"|{' --- |' * len(head)}",
+    ]
+    for one in members:
+        deprecated = " (deprecated)" if one.entry.passage.deprecated else ""
+        cells = [f"{one.name}{deprecated}", f"{_cut(_sentence(one.first))} {made.mark(one.first)}"]
+        cells += [takes[one.title]] if has_parameters else []
+        made.lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+
+
+def _parameters(passage: Passage) -> str:
+    named = [
+        f"{name}={default}" if default and len(default) <= _SHORT else name
+        for name, default in passage.parameters
+        if name not in {"self", "cls"} and not name.lstrip("*").startswith("_")
+    ]
+    return ", ".join(f"`{one}`" for one in named[:_MOST_PARAMETERS]) + (
+        ", ..." if len(named) > _MOST_PARAMETERS else ""
+    )
+
+
+def _add_section(one: ReportSubject, made: AnswerLines, told: set[str]) -> None:
+    """The facts of one subject, beyond its line in a table."""
+    facts = one.facts if not one.entry.family else one.facts[1:]
+    dates = one.entry.passage.symbol is None or asks_since(made.question)
+    shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
+    if not facts and not one.parameters:
+        return
+    made.lines += ["", f"## {one.name}", ""]
+    for axiom in shown:
+        warned = "Warning: " if axiom.category == "safety" else ""
+        made.lines.append(f"- {warned}{_sentence(axiom)} {made.mark(axiom)}")
+        told.add(axiom.id)
+    for part in one.parameters:
+        passage = part.entry.passage
+        default = f" (default `{passage.default}`)" if passage.default else ""
+        told.update(one.id for one in part.facts[:_OF_PARAMETER])
+        said = " ".join(f"{_sentence(one)} {made.mark(one)}" for one in part.facts[:_OF_PARAMETER])
+        made.lines.append(f"- `{passage.parameter}=`{default}: {said}")
+
+
+def _add_changes(changed: Sequence[ReportSubject], made: AnswerLines) -> None:
+    for one in changed[:_MOST_CHANGES]:
+        made.lines += ["", f"## {one.name}", ""]
+        made.lines += [f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in one.facts]
+
+
+def _add_list(title: str, axioms: Iterable[Axiom], most: int, made: AnswerLines) -> None:
+    shown = list(axioms)[:most]
+    if shown:
+        made.lines += ["", f"## {title}", ""]
+        made.lines += [f"- {_named(axiom)} {made.mark(axiom)}" for axiom in shown]
+
+
+def _of_category(subjects: Sequence[ReportSubject], category: str, told: set[str]) -> Iterator[Axiom]:
+    for one in subjects:
+        for axiom in _with_parameters(one):
+            if axiom.category == category and axiom.id not in told:
+                told.add(axiom.id)
+                yield axiom
+
+
+def _with_parameters(one: ReportSubject) -> list[Axiom]:
+    return [*one.facts, *(axiom for part in one.parameters for axiom in part.facts)]
+
+
+def unsaid(state: ExpeditionState) -> list[str]:
+    """The telling words of the question that no passage has, nor a word that is near it in meaning."""
+    said = {root for one in state.pool for root in one.counts}
+    said |= {
+        root_of(word)
+        for one in state.pool
+        for word in words(f"{one.passage.title} {one.passage.url} {one.passage.text}")
+    }
+    names = " ".join(one.passage.title for one in state.pool).lower()
+    asked = [word for word in words(state.survey.about) if word not in STOP_WORDS and not is_weak(word)]
+    return [word for word in dict.fromkeys(asked) if not _is_said(word, said, names)]
+
+
+def _is_said(word: str, said: set[str], names: str) -> bool:
+    alike = {word, *(other for other, cosine in near(word).items() if cosine >= _NEAR)}
+    alike |= {other for expansion in expand(word) for other in expansion.others}
+    return any(root_of(other) in said for other in alike) or (len(word) >= _LONG and word[:_LONG] in names)
+
+
+def is_answered(state: ExpeditionState, missing: Sequence[str]) -> bool:
+    """Whether a report answers: not where what the question spells as a name is nowhere, nor where most of it is nowhere."""
+    asked = set(words(state.survey.about))
+    spelled = {word.lower() for word in _SPELLED.findall(state.survey.about)}
+    return not spelled & set(missing) and 2 * len(missing) < max(len(asked), 2)
+
+
+def _is_change(one: ReportSubject) -> bool:
+    return _CHANGES.search(one.entry.family) is not None
+
+
+def _caution(axiom: Axiom) -> int:
+    denied = (
+        re.search(
+            r"\b(?:not|never|cannot|must|only|avoid|careful|warning|insecure|unsafe)\b", axiom.statement
+        )
+        is not None
+    )
+    return 2 * (axiom.category == "safety") + denied
+
+
+def _title(passage: Passage) -> str:
+    """The title as a signal keeps it."""
+    return passage.title or passage.symbol or ""
+
+
+def _package(one: ReportSubject) -> str:
+    """Who says it, with the version."""
+    url, version = one.entry.passage.url, one.entry.passage.version
+    name = re.sub(r"^(?:pkg:[^/]+/|docs:)|[@#].*$", "", url).rpartition("/")[2]
+    return f"{name} {version}" if version else name
+
+
+def _sentence(axiom: Axiom) -> str:
+    """A statement without the subject that stands before it: its section names that."""
+    said = " ".join(axiom.statement.split())
+    title = " ".join(axiom.signals[0].title.split())
+    prefix = next((one for one in (f"`{title}`: ", f"{title}: ") if said.startswith(one)), "")
+    return f"{said[len(prefix) :]}{_version(axiom)}"
+
+
+def _version(axiom: Axiom) -> str:
+    """Whose documents of which version say it; of packages the report says it once."""
+    first = axiom.signals[0]
+    found = _INDEXED.match(first.source)
+    return f" ({found[1]} {first.version})" if found and first.version else ""
+
+
+def _named(axiom: Axiom) -> str:
+    """A statement with its subject's short name."""
+    said = _sentence(axiom)
+    title = axiom.signals[0].title
+    name = short_name(title)
+    return (
+        f"{f'`{name}`' if _NAME.fullmatch(name) else name}: {said}"
+        if title and said != axiom.statement
+        else said
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3].rsplit(' ', 1)[0]}..."

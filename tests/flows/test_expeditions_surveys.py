@@ -1,0 +1,109 @@
+"""Surveys of an installed package: subjects from its structure, facts of each, and a report to hand on."""
+
+import pytest
+from support.expeditions import research
+from support.projects import install, make_environment
+
+WAITS = '''"""How long to wait between two tries."""
+
+import warnings
+
+
+class wait_base:
+    """Abstract base of what waits."""
+
+
+class wait_fixed(wait_base):
+    """Wait a fixed time between two tries.
+
+    Use it when the service recovers at once.
+
+    Args:
+        seconds: how long to wait.
+    """
+
+    def __init__(self, seconds: float = 2.0) -> None: ...
+
+
+class wait_random(wait_base):
+    """Wait a random time between two tries."""
+
+
+class wait_exponential(wait_base):
+    """Wait twice as long after each try.
+
+    .. versionchanged:: 2.0
+        The limit is 60 seconds instead of none.
+    """
+
+
+class wait_forever(wait_base):
+    """Wait for ever. Never use it where a deadline holds.
+
+    .. deprecated:: 1.9
+        Use `wait_fixed` instead.
+    """
+
+
+def paint(colour):
+    """Paint the parcel in a colour."""
+'''
+
+
+@pytest.fixture
+def parcels(bench):
+    """A pipeline with the installed package `parcel`."""
+    site = make_environment(bench.folder)
+    install(
+        site,
+        "parcel",
+        "2.1.0",
+        {"parcel/__init__.py": "from parcel.wait import *\n", "parcel/wait.py": WAITS},
+    )
+    return bench.pipeline(["installed_docs"])
+
+
+@pytest.mark.req("E1", "E10")
+def test_a_family_is_found_by_its_structure(parcels):
+    """All classes of one base are named first, each with what it is; what has nothing to do with it is not."""
+    finished = research(
+        parcels, "Which ways to wait between tries does parcel offer, and when is each right?"
+    )[-1]
+    opening = finished.answer.partition("\n## ")[0]
+    for name in ("wait_fixed", "wait_random", "wait_exponential"):
+        assert f"`{name}`" in opening
+    assert "| `wait_random` | Wait a random time between two tries. [" in finished.answer
+    assert "Use it when the service recovers at once. [" in finished.answer
+    assert "paint" not in finished.answer
+    assert finished.answered
+
+
+@pytest.mark.req("E10")
+def test_what_changed_comes_from_marks_of_versions(parcels):
+    """Only what changed between the versions asked about, and what is deprecated."""
+    answer = research(parcels, "What changed in parcel between 1.9 and 2.0?")[-1].answer
+    assert "Changed in version 2.0: The limit is 60 seconds instead of none." in answer
+    assert "Wait a random time" not in answer
+
+
+@pytest.mark.req("E10")
+def test_every_line_can_be_traced(parcels):
+    """Each listed fact has a number, and each number a source with file and line."""
+    answer = research(parcels, "Which ways to wait does parcel offer?")[-1].answer
+    body, _, sources = answer.partition("\n## Sources\n")
+    listed = [line for line in body.split("\n") if line.startswith(("- ", "| `"))]
+    assert listed
+    assert all("[" in line for line in listed)
+    assert all("parcel/wait.py:" in line for line in sources.split("\n") if line.startswith("- ["))
+
+
+@pytest.mark.req("E10")
+@pytest.mark.parametrize(
+    "question",
+    ["What about parcel?", f"What are {', '.join(f'wait_{n}' for n in range(50))} in parcel?"],
+)
+def test_no_subject_and_fifty(parcels, question):
+    """A question without a subject shows what is best known; one with fifty ends like any other."""
+    finished = research(parcels, question)[-1]
+    assert finished.cycles >= 2
+    assert "## Sources" in finished.answer or not finished.answered
