@@ -264,7 +264,7 @@ class CycleRunner:
         query = state.plan.query
         if not state.asked:
             by_rule = query_expansion.first_queries(query)
-        elif state.subjects_found:
+        elif state.subjects_found and state.survey.kind != "changes":
             by_rule = query_expansion.about_subjects(state.subjects_found, state.asked)
         else:
             by_rule = query_expansion.expand(query, state.pool, state.asked)

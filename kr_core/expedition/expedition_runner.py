@@ -16,6 +16,7 @@ from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.search import SourceSearches, engines_of
+from kr_core.expedition.survey_plan import compared_with
 from kr_core.model.expedition import (
     Axiom,
     Converging,
@@ -152,6 +153,9 @@ async def _begun(
         every = await shielded(lambda: _remembered(plan.query, components, store))
         recalled = [axiom for axiom in every if not gone(axiom)]
         named, subjects = await shielded(lambda: subjects_of(plan.query, components.project))
+        subjects += [
+            one for one in compared_with(plan.query, subjects) if components.project.distribution(one)
+        ]
         return {
             "recalled": [axiom.model_dump(mode="json") for axiom in recalled],
             "gone": [f"{axiom.id} ({where(axiom.signals[0])})" for axiom in every if gone(axiom)],

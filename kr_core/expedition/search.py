@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.aio import in_thread
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
-from kr_core.expedition.survey_plan import plan_of
+from kr_core.expedition.survey_plan import plan_of, without_libraries
 from kr_core.model import Finding, Outcome, ResearchQuery
 from kr_core.protocols import Derived, Selective, Unready
 from kr_core.question.topics import topic_and_tags
@@ -159,9 +159,11 @@ class SourceSearches:
         self._components = components
         self._budget = budget
         self._emit = emit
+        self._libraries: tuple[str, ...] = ()
 
     def wanted(self, queries: Sequence[SubQuery], subjects: Sequence[str], named: str) -> list[Search]:
         """The searches for queries, in order."""
+        self._libraries = tuple(subjects)
         return wanted(list(self._sources.values()), queries, subjects, named, self._components.project)
 
     def affordable(self, searches: Sequence[Search]) -> tuple[list[Search], bool]:
@@ -190,7 +192,9 @@ class SourceSearches:
         )
         query = _query(asked.text, asked.framework, components.project)
         if asked.survey:
-            query = query.model_copy(update={"survey": plan_of(asked.text)})
+            query = query.model_copy(
+                update={"survey": without_libraries(plan_of(asked.text), self._libraries)}
+            )
         async with components.gate():
             chain = await SourceChain(
                 (source.link,), query, components, self._budget, self._emit, run, rules

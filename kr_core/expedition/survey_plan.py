@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.model.research import SurveyKind, SurveyPlan
+from kr_core.project.package_names import normalise
 from kr_core.question.parsed_question import parse_question
 from kr_core.text import STOP_WORDS, content_words, is_weak
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["names_subject", "plan_of", "short_name", "versions_between"]
+__all__ = ["compared_with", "names_subject", "plan_of", "short_name", "versions_between", "without_libraries"]
 
 _CHANGES = re.compile(
     r"\bwhat(?:'s| is| has| have| was| were)? (?:been )?(?:changed|new|added|removed|deprecated|different)\b|\bchange(?:s|d|log)\b"
@@ -59,6 +60,8 @@ _FRAMES = frozenset(
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[a-z]\w*)?(?![\w.]*\w)")
 _MAJOR = re.compile(r"(?<![\w.-])v?(\d{1,2})(?![\w.-]*\w)")
 """A whole number in a question about changes: `between marshmallow 3 and 4`."""
+_FEW = 2
+"""Words that name no aspect in which libraries are compared."""
 _LONGEST = 9
 """Digits of a number of a version."""
 _WORD = re.compile(r"[\w.+/#'-]+")
@@ -75,6 +78,33 @@ def plan_of(question: str) -> SurveyPlan:
         versions += tuple(_MAJOR.findall(_VERSION.sub(" ", asking)))
         asking = _MAJOR.sub(" ", asking)
     return SurveyPlan(kind=kind, about=_about(asking), versions=versions)
+
+
+def compared_with(question: str, named: Sequence[str]) -> list[str]:
+    """What a question sets beside a library that it names, be it an everyday word: `requests` in "httpx or requests"."""
+    names = "|".join(map(re.escape, named))
+    if not names:
+        return []
+    beside = r"(?:,| or| and| vs\.?| versus| against| instead of| with| to) "
+    found = re.findall(
+        rf"(?<!\w)(?:{names}){beside}(\w[\w-]*)|(?<!\w)(\w[\w-]*){beside}(?:{names})(?!\w)",
+        question,
+        re.IGNORECASE,
+    )
+    words = [normalise(word) for pair in found for word in pair if word]
+    return [
+        word
+        for word in dict.fromkeys(words)
+        if word not in named and word not in _FRAMES and word not in STOP_WORDS
+    ]
+
+
+def without_libraries(plan: SurveyPlan, libraries: Sequence[str]) -> SurveyPlan:
+    """A plan whose subject names none of some libraries; one that compares libraries as a whole has no other subject."""
+    names = {normalise(name) for name in libraries}
+    left = [word for word in plan.about.split() if normalise(word) not in names]
+    whole = plan.kind == "comparison" and len(names) > 1 and len(left) < _FEW
+    return plan.model_copy(update={"about": "" if whole else " ".join(left) or plan.about})
 
 
 def versions_between(versions: Sequence[str]) -> Callable[[str], bool]:

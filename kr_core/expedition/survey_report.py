@@ -26,24 +26,26 @@ if TYPE_CHECKING:
 
 __all__ = ["ReportSubject", "add_survey", "is_answered", "subjects_of_report", "unsaid"]
 
-_MOST_SECTIONS = 16
+_MOST_SECTIONS = 14
 _MOST_FACTS = 6
-_OF_PARAMETER = 2
+_OF_PARAMETER = 3
 _FIRST = 3
 _NAMED_FIRST = 16
+_NEAR_BEST = 0.5
 _FEW = 3
 """Alternatives that are worth a table."""
 _MOST_ROWS = 24
 _MOST_WARNINGS = 8
-_MOST_CHANGES = 16
-_MOST_PARAMETERS = 6
+_MOST_OTHERS = 8
+_MOST_CHANGES = 30
+_MOST_PARAMETERS = 8
 _CELL = 180
 _SHORT = 24
 _INDEXED = re.compile(r"docs:([^/#]+)")
 _NAME = re.compile(r"[\w.]+(?:\([\w*]+\))?")
 _NEAR = 0.6
 _LONG = 5
-_SPELLED = re.compile(r"(?<!\w)[A-Z]\w*[A-Z]\w*|(?<=\s)[A-Z][a-z]\w+")
+_SPELLED = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 """Written as a name is: `WebSockets`, `Kubernetes`."""
 _CHANGES = re.compile(r"changelog|when they changed")
 _SECTIONS = re.compile(r"sections of ")
@@ -126,6 +128,8 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     """
     plain = [one for one in subjects if not _is_change(one)]
     changed = [one for one in subjects if _is_change(one)]
+    if state.survey.kind == "changes" and changed:
+        plain = []
     made.lines += ["", *_opening(state, plain, changed, made)]
     if state.survey.kind == "changes":
         _add_changes(changed, made)
@@ -134,8 +138,12 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
         if len(members) >= _FEW and not _CHANGES.search(family.name) and not _SECTIONS.match(family.name):
             _add_table(members[:_MOST_ROWS], family.name, made)
     told: set[str] = set()
-    for one in plain[:_MOST_SECTIONS]:
-        _add_section(one, made, told)
+    for one in _worth_sections(plain):
+        _add_section(one, made, told, cautious=state.survey.kind == "limits")
+    shown = {one.title for one in _worth_sections(plain)}
+    tabled = {family.name for family in state.families.values() if not _SECTIONS.match(family.name)}
+    rest = [one for one in plain if one.title not in shown and one.entry.family not in tabled]
+    _add_list("Also about it", (one.first for one in rest if one.first.id not in told), _MOST_OTHERS, made)
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
@@ -217,11 +225,23 @@ def _parameters(passage: Passage) -> str:
     )
 
 
-def _add_section(one: ReportSubject, made: AnswerLines, told: set[str]) -> None:
+def _worth_sections(plain: Sequence[ReportSubject]) -> list[ReportSubject]:
+    """The subjects that say most of the question, in their order; what says much less has its line in a table."""
+    best = max((one.entry.passage.coverage for one in plain), default=0.0)
+    ranked = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))
+    first = next((one.entry.family for one in plain if one.entry.family), None)
+    kept = [one for one in plain if one.entry.family and one.entry.family == first][:_MOST_SECTIONS]
+    kept += [one for one in ranked[:_MOST_SECTIONS] if one.entry.passage.coverage >= _NEAR_BEST * best]
+    return [one for one in plain if one in kept]
+
+
+def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cautious: bool = False) -> None:
     """The facts of one subject, beyond its line in a table."""
     facts = one.facts if not one.entry.family else one.facts[1:]
     dates = one.entry.passage.symbol is None or asks_since(made.question)
     shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
+    if cautious:
+        shown = [axiom for place, axiom in enumerate(shown) if place == 0 or _caution(axiom)]
     if not facts and not one.parameters:
         return
     made.lines += ["", f"## {one.name}", ""]
@@ -271,8 +291,18 @@ def unsaid(state: ExpeditionState) -> list[str]:
         for word in words(f"{one.passage.title} {one.passage.url} {one.passage.text}")
     }
     names = " ".join(one.passage.title for one in state.pool).lower()
+    spelled = _spelled(state)
     asked = [word for word in words(state.survey.about) if word not in STOP_WORDS and not is_weak(word)]
-    return [word for word in dict.fromkeys(asked) if not _is_said(word, said, names)]
+    return [
+        word
+        for word in dict.fromkeys(asked)
+        if (root_of(word) not in said if word in spelled else not _is_said(word, said, names))
+    ]
+
+
+def _spelled(state: ExpeditionState) -> set[str]:
+    """What the question writes as a name."""
+    return {word.lower() for word in _SPELLED.findall(state.plan.query)} & set(words(state.survey.about))
 
 
 def _is_said(word: str, said: set[str], names: str) -> bool:
@@ -284,8 +314,7 @@ def _is_said(word: str, said: set[str], names: str) -> bool:
 def is_answered(state: ExpeditionState, missing: Sequence[str]) -> bool:
     """Whether a report answers: not where what the question spells as a name is nowhere, nor where most of it is nowhere."""
     asked = set(words(state.survey.about))
-    spelled = {word.lower() for word in _SPELLED.findall(state.survey.about)}
-    return not spelled & set(missing) and 2 * len(missing) < max(len(asked), 2)
+    return not _spelled(state) & set(missing) and 2 * len(missing) < max(len(asked), 2)
 
 
 def _is_change(one: ReportSubject) -> bool:

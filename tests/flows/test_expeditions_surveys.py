@@ -43,11 +43,8 @@ class wait_forever(wait_base):
     .. deprecated:: 1.9
         Use `wait_fixed` instead.
     """
-
-
-def paint(colour):
-    """Paint the parcel in a colour."""
 '''
+PAINT = 'def paint(colour):\n    """Paint the parcel in a colour."""\n'
 
 
 @pytest.fixture
@@ -58,7 +55,11 @@ def parcels(bench):
         site,
         "parcel",
         "2.1.0",
-        {"parcel/__init__.py": "from parcel.wait import *\n", "parcel/wait.py": WAITS},
+        {
+            "parcel/__init__.py": "from parcel.wait import *\n",
+            "parcel/wait.py": WAITS,
+            "parcel/colours.py": PAINT,
+        },
     )
     return bench.pipeline(["installed_docs"])
 

@@ -48,6 +48,7 @@ _ITEM = re.compile(
     re.MULTILINE,
 )
 _VERSION_HEADING = re.compile(r"\bv?\d+\.\d+|change|fix|breaking|deprecat|feature|remov", re.IGNORECASE)
+_CAPTION = re.compile(r"(?:List|Table) of \w+|\"{3}")
 _ITEMS = 12
 _MARKED = re.compile(r"(?:in|since) version (\S+?):?(?:\s|$)")
 _LINKS = re.compile(r" (?:by|in) \[[@#][^\]]{0,80}\]\([^)]{0,200}\)| \(?\[#\d{1,9}\]\([^)]{0,200}\)\)?")
@@ -70,10 +71,12 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
     asked = {root_of(word) for word in words(plan.about) if word not in STOP_WORDS}
     unique: dict[tuple[str, str], Axiom] = {}
     found = [(one, axiom) for one in read for axiom in _facts(one, plan, asked)]
-    times = Counter(axiom.signals[0].quote for _one, axiom in found if len(axiom.signals[0].quote) >= _COPIED)
+    said = {(_subject(one.passage), axiom.signals[0].quote) for one, axiom in found}
+    times = Counter(quote for _subject, quote in said if len(quote) >= _COPIED)
     for one, axiom in found:
-        if not instructs(axiom.statement) and times[axiom.signals[0].quote] < _MANY:
-            unique.setdefault((_subject(one.passage), axiom.signals[0].quote), axiom)
+        quote = axiom.signals[0].quote
+        if not instructs(axiom.statement) and (times[quote] < _MANY or quote == folded(one.passage.lead)):
+            unique.setdefault((_subject(one.passage), quote), axiom)
     return list(unique.values())
 
 
@@ -107,11 +110,13 @@ def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]
     most = _TELLING + (_TELLING if one.passage.pinned or not one.family else 0)
     telling = [quote for worth, _place, quote in sorted(rest, reverse=True)[:most] if worth >= 1]
     kept = first[:1] + [
-        quote for quote in first[1:] if passage.pinned or _is_section(passage) or _worth(quote, asked) >= 1
+        quote for quote in first[1:] if not one.family or _is_section(passage) or _worth(quote, asked) >= 1
     ]
     for quote in (*kept, *sorted(telling, key=said.index)):
         yield _of(one, quote)
     yield from warnings(one)
+    if passage.deprecated and holds(passage.text, passage.deprecated):
+        yield _of(one, folded(passage.deprecated), history=True)
     for quote, told in (*directives(passage), *marks(passage)):
         yield _of(one, quote, told, history=True)
 
@@ -143,7 +148,12 @@ def _said(passage: Passage) -> list[str]:
                 or explained_value(said)
                 or (said == passage.lead and len(said.split()) > 1 and not is_pointer(said))
             )
-            if is_fact and len(plain(said)) <= _LONGEST and holds(passage.text, said):
+            if (
+                is_fact
+                and not _CAPTION.match(said)
+                and len(plain(said)) <= _LONGEST
+                and holds(passage.text, said)
+            ):
                 found.setdefault(said, folded(passage.text).find(said))
     return sorted(found, key=found.__getitem__)
 

@@ -23,7 +23,7 @@ _ABOUT = 0.34
 """How much of the question a passage says that is about it."""
 _BESIDE = 0.2
 """The same for one below a heading that is."""
-_NEAR_BEST = 0.6
+_NEAR_BEST = 0.55
 _CALLED = 0.5
 _SMALL = 24
 """Passages of a page that is about one thing."""

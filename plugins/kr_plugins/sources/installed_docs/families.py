@@ -51,7 +51,7 @@ _PRIOR = 0.8
 _FITTING = 0.7
 _HALF = 0.5
 _MANY, _SAYS_LITTLE = 8, 0.25
-"""Of many members, and of those that no base joins, those are left out that say this little beside the best."""
+"""Of many members those are left out that say this little beside the best."""
 _KIND_WORDS = frozenset(
     """strategies methods types kinds modes conditions algorithms primitives options functions classes features mechanisms approaches
     tools parts components helpers objects levels settings techniques policies parameters modules facilities variants""".split()
@@ -274,7 +274,7 @@ class FamilyFinder:
         faults = sum(_FAULT.search(hit.passage.title) is not None for hit in best) / len(best)
         if faults > _HALF and not self._asks_faults:
             worth *= _OF_FAULTS
-        if len(best) > _MANY or not name.startswith("kinds of"):
+        if len(best) > _MANY:
             least = _SAYS_LITTLE * max(self.share(hit) for hit in best)
             best = [hit for hit in best if self.share(hit) >= least]
         return FamilyOfNames(name, tuple(best), worth)

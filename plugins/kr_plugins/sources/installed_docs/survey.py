@@ -41,6 +41,8 @@ _NEAR_BEST = 0.3
 _TELLING_WEIGHT = 0.35
 _AS_GOOD = 0.75
 _VAGUE = 0.1
+_LIKELY = 0.55
+"""How likely users ask for a member, beside the likeliest one."""
 _OF_FAMILY = 20
 _MOST_UNSHOWN = 40
 _OF_SHARE = 0.6
@@ -48,9 +50,10 @@ _OF_SHARE = 0.6
 _SAID = 0.9
 _IS_CHANGE = 0.6
 """The coverage of a change in the versions asked about."""
-_WITH_PARAMETERS = 3
+_WITH_PARAMETERS = 4
 _BEST_KNOWN = 5.0
-_PARAMETERS = 6
+_MOST_KNOWN = 80
+_PARAMETERS = 8
 _PARAMETERS_SHOWN = 0.12
 _MOST_SUBJECTS = 6
 _MOST_CHANGES = 30
@@ -95,6 +98,8 @@ def survey(
     gathered = _Gathered(origin, {found.passage.title: found.coverage for found in ranked})
     if plan.kind == "changes":
         _add_changes(index, plan, terms, gathered)
+        if gathered.passages:
+            return Survey(tuple(gathered.passages.values()), tuple(gathered.families))
     finder = FamilyFinder(index, terms)
     for found in ranked[: len(pins)]:
         gathered.add(found.passage, pinned=True, coverage=max(found.coverage, 0.5))
@@ -165,6 +170,9 @@ def _chosen(finder: FamilyFinder, families: Sequence[FamilyOfNames]) -> list[Fam
 
 def _distinct(members: Iterable[Hit]) -> list[Hit]:
     """The members without those that a documented one of the same name stands for, and what is documented first."""
+    members = list(members)
+    best = max((hit.passage.prior for hit in members), default=0.0)
+    members = [hit for hit in members if hit.passage.prior >= _LIKELY * best]
     documented = [hit for hit in members if hit.passage.lead]
     names = {hit.passage.title.rpartition(".")[2] for hit in documented}
     rest = [
@@ -180,8 +188,9 @@ def _tells(terms: Sequence[Term]) -> bool:
 
 def _add_overview(index: PassageIndex, gathered: _Gathered) -> None:
     """Add what a library shows first of all: what its README lists, and its best-known names with their parameters."""
-    known = sorted(index.public_names(_BEST_KNOWN), key=lambda entry: -entry.standing)[: _OF_FAMILY // 2]
-    hits = _distinct(index.get(list(dict.fromkeys(entry.passage for entry in known))))
+    known = sorted(index.public_names(_BEST_KNOWN), key=lambda entry: -entry.standing)[:_MOST_KNOWN]
+    found = _distinct(index.get(list(dict.fromkeys(entry.passage for entry in known))))
+    hits = sorted(found, key=lambda hit: -len(hit.passage.data.get("parameters", ())))[: _OF_FAMILY // 2]
     for number, title, _file in index.headings():
         if title.startswith("README") and len(gathered.passages) < _SHOWN:
             gathered.add(index.get([number])[0].passage, coverage=_SAYS_ENOUGH)
