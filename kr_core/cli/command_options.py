@@ -410,6 +410,11 @@ def _expedition(command: CommandParser, common: CommandParser) -> None:
     for named in (resume, show):
         named.add_argument("id", metavar="ID", help="such as X3")
     _flag(show, "--json", "print the tree as JSON, with the passages")
+    show.add_argument(
+        "--export",
+        metavar="FILE",
+        help="write the report and its quotes to FILE: Markdown (.md), or one page (.html)",
+    )
     listing = actions.add("list", "list the expeditions, oldest first")
     _flag(listing, "--json", "print a list")
     note = actions.add("note", "state or correct a fact for later expeditions and research")

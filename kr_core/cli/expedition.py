@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.aio import run as run_loop
 from kr_core.cli import output
+from kr_core.errors import StorageError
 from kr_core.expedition import provenance
 from kr_core.expedition.service import Expeditions
 from kr_core.model.expedition import Finished, Started
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from kr_core.cli.expedition_view import ExpeditionView
+    from kr_core.expedition.service import StoredExpedition
     from kr_core.model.expedition import ExpeditionUpdate
 
 NO_CONTENT = 4
@@ -64,7 +67,7 @@ def _go(options: argparse.Namespace) -> int:
         if not options.json:
             view.clear()
             text = printable(finished.answer)
-            sys.stdout.write(output.markdown(text) if sys.stdout.isatty() else text)
+            sys.stdout.write(output.markdown(text, tables=True) if sys.stdout.isatty() else text)
             sys.stdout.flush()
             view.end(finished)
         notes = [] if options.json or options.quiet else pipeline.deliver_logs()
@@ -114,10 +117,27 @@ def _list(expeditions: Expeditions, options: argparse.Namespace) -> int:
 
 def _show(expeditions: Expeditions, options: argparse.Namespace) -> int:
     kept = expeditions.get(options.id)
+    if options.export:
+        return _export(expeditions, kept, Path(options.export))
     if options.json:
         print(output.as_json(provenance.as_data(kept, expeditions)))
     else:
         sys.stdout.write(printable(provenance.as_text(kept, expeditions)))
+    return 0
+
+
+def _export(expeditions: Expeditions, kept: StoredExpedition, path: Path) -> int:
+    from kr_core.expedition.export import exported
+    from kr_core.files import write_atomically
+
+    text = exported(kept, expeditions, path)
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise StorageError(
+            f"cannot be written: {error}", where=str(path), hint="name a file that you may write"
+        ) from error
+    print(printable(f"{kept.id} is in {path}"), file=sys.stderr)
     return 0
 
 

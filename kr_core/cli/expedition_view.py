@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core.cli.output import ProgressLine, as_json, brief
 from kr_core.cli.screen import Screen
-from kr_core.expedition.provenance import ENDINGS
+from kr_core.expedition.provenance import ENDINGS, ending_of
 from kr_core.model.expedition import (
     AxiomFound,
     AxiomMerged,
@@ -152,8 +152,10 @@ class LivePicture(ExpeditionView):
         self._draw()
 
     def end(self, finished: Finished) -> None:
-        """One line on how it ended, and where to look further."""
-        print(printable(_ended(finished)), file=sys.stderr)
+        """One line on how it came out, yellow without an answer, and where to look further."""
+        colour = "32" if finished.answered and finished.axioms else "33"
+        line = printable(_ended(finished))
+        print(line if os.environ.get("NO_COLOR") else f"\033[{colour}m{line}\033[0m", file=sys.stderr)
 
     def clear(self) -> None:
         """Take the picture away."""
@@ -181,7 +183,7 @@ class LivePicture(ExpeditionView):
         def text(line: str, style: str = "") -> Any:
             return Text(printable(line), style=style, no_wrap=True, overflow="ellipsis")
 
-        rows = [text(self._head, "bold"), text(f"{self._cycle}, {self._count} axioms", "cyan")]
+        rows = [text(self._head, "bold"), text(f"{self._cycle}, {self._count} facts", "cyan")]
         rows += [text(f"  searching: {query}", "dim") for query in self._queries]
         rows += [
             text(f"  {source}: {searches} searches, {passages} passages")
@@ -283,10 +285,9 @@ _LINES: dict[type[ExpeditionUpdate], Callable[[Any], str]] = {
 
 
 def _ended(finished: Finished) -> str:
-    cycles = f"{finished.cycles} cycle{'s' * (finished.cycles != 1)}"
     spent = f", {finished.calls} calls" if finished.calls else ""
     spent += f", {finished.tokens:,} tokens" if finished.tokens else ""
     return (
-        f"{finished.id}: {cycles}, {len(finished.axioms)} axioms of {len(finished.sources)} documents{spent}; "
-        f"ended since {ENDINGS[finished.reason]}. Its tree: kr expedition show {finished.id}"
+        f"{ending_of(finished)}. {len(finished.axioms)} facts of {len(finished.sources)} documents{spent}. "
+        f"Its tree: kr expedition show {finished.id}"
     )

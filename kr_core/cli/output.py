@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _RESULT_WIDTH = 100
 _HEADING_WIDTH = 120
+_BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
@@ -106,8 +107,13 @@ def _confidence(result: ResearchResult) -> str:
     return said if result.status in {"success", "cache-hit"} else f"{said}, status: {result.status}"
 
 
-def markdown(text: str) -> str:
-    """Markdown in colour and wrapped, for a terminal."""
+def markdown(text: str, *, tables: bool = False) -> str:
+    """Markdown in colour and wrapped, for a terminal.
+
+    Args:
+        text: what is shown.
+        tables: whether lines between `|` are rows of tables, and not as they are.
+    """
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -116,11 +122,11 @@ def markdown(text: str) -> str:
         width=min(_RESULT_WIDTH, columns(sys.stdout, _RESULT_WIDTH)),
     )
     with console.capture() as captured:
-        console.print(Markdown(_as_it_is(printable(text))))
+        console.print(Markdown(_as_it_is(printable(text), tables=tables)))
     return captured.get()
 
 
-def _as_it_is(text: str) -> str:
+def _as_it_is(text: str, *, tables: bool = False) -> str:
     """Markdown that shows prose and sources as they are: only code, headings, lists and the second paragraph are marked.
 
     `__init__.py` keeps its underscores and `<script>` is no element; a line that begins with a citation stays one.
@@ -136,6 +142,9 @@ def _as_it_is(text: str) -> str:
         elif edge and "`" not in edge[2]:
             fence = edge[1]
             lines.append(line)
+        elif tables and line.startswith("|"):
+            cells = (_escaped(cell, after_blank=False) for cell in _BAR.split(line.strip("|")))
+            lines.append(f"|{'|'.join(cells)}|")
         elif number == 2 and line.startswith("**") and line.endswith("**"):  # how sure KR is
             lines.append(line)
         else:

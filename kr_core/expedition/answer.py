@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.survey_report import ReportSubject
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen"]
+__all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen", "with_confidence"]
 
 _FIRST = 5
 _NEAR_BEST = 0.6
@@ -170,6 +170,12 @@ def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axi
     return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
 
 
+def with_confidence(text: str, sure: str) -> str:
+    """A report that says below its question how sure it is."""
+    head, _line, rest = text.partition("\n")
+    return f"{head}\n\n**{sure}**\n{rest}"
+
+
 def _surveyed(
     state: ExpeditionState,
     subjects: Sequence[ReportSubject],
@@ -183,6 +189,10 @@ def _surveyed(
     answers = bool(told) or is_answered(state, missing)
     if missing:
         made.lines += ["", f"No passage that was found says anything about {_listed(missing, {})}."]
+    if not answers:
+        made.add_section("The nearest that was found", [one.first for one in subjects[:_FIRST]])
+        made.lines += _sources(state, made)
+        return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers=False)
     if told:
         made.add_written(told, by)
     add_survey(state, subjects, made)

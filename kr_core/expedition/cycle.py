@@ -44,6 +44,8 @@ __all__ = ["CycleRunner"]
 
 _READ = 15
 """Passages that are read in a cycle."""
+_OF_SUBJECT = 0.3
+"""The coverage of a passage at most that was found for one subject alone."""
 _MATTERS = 0.2
 """What a passage must matter to be read."""
 
@@ -181,6 +183,10 @@ class CycleRunner:
         for passage in finding.passages:
             if subject and not names_subject(passage, subject):
                 continue
+            if subject:  # what it says of the subject is not what it says of the question
+                passage = passage.model_copy(  # noqa: PLW2901  the same passage
+                    update={"pinned": False, "coverage": min(passage.coverage, _OF_SUBJECT)}
+                )
             state.pool.add(
                 search.source, passage, number,
                 surveyed=finding.overview or (bool(subject) and passage.symbol is not None),

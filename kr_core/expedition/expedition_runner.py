@@ -15,7 +15,8 @@ from kr_core.expedition.facts.axiom_store import AxiomStore, found_before, gone
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
-from kr_core.expedition.search import SourceSearches, engines_of
+from kr_core.expedition.report_confidence import confidence_of_report, told
+from kr_core.expedition.search import SourceSearches, engines_of, query_of
 from kr_core.expedition.survey_plan import compared_with
 from kr_core.model.expedition import (
     Axiom,
@@ -33,7 +34,7 @@ from kr_core.research.stage_runner import StageRunner
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from kr_core.model import Event
+    from kr_core.model import Event, Score
     from kr_core.model.expedition import CycleReport, Ending, ExpeditionUpdate
     from kr_core.research.container import Container
 
@@ -115,7 +116,7 @@ async def expedition(
             yield _noted(state, _told_down(report, repeats=verdict.decision == "repeat"))
         reason = verdict.rule
         number, attempt = (number, 2) if verdict.decision == "repeat" else (number + 1, 1)
-    written = await steps.do("synthesis", lambda: _written(state, mind))
+    written = await steps.do("synthesis", lambda: _written(state, components, mind))
     if mind is not None:
         mind.account(written, state)
         for note in mind.take_notes():
@@ -192,20 +193,36 @@ def _no_longer(gone: Sequence[str]) -> list[str]:
     return [f"not used, since their documents say them no longer or they were withdrawn: {told}"]
 
 
-async def _written(state: ExpeditionState, mind: LLMAnalyst | None) -> dict[str, Any]:
+async def _written(state: ExpeditionState, components: Container, mind: LLMAnalyst | None) -> dict[str, Any]:
     """The answer, by the agent or by rule."""
     came = {} if mind is None else await mind.write(state)
     lines = came.get("lines") or ()
     by = [axiom for name in came.get("cited", ()) if (axiom := state.known.get(name)) is not None]
     made = answer.answer_of(state, lines, by)
+    if made.answers:
+        score = await shielded(lambda: _scored(state, components, made))
+        made = made._replace(text=answer.with_confidence(made.text, told(score)))
     agent = state.plan.agent if lines else None
-    told = {"answer": made.text, "answered": made.answers, "cited": list(made.cited), "agent": agent}
+    kept = {"answer": made.text, "answered": made.answers, "cited": list(made.cited), "agent": agent}
     return {
-        **told,
+        **kept,
         "dropped": came.get("dropped", 0),
         "tokens": came.get("tokens"),
         "notes": came.get("notes", []),
     }
+
+
+def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAnswer) -> Score:
+    """How sure the report is, as the project's scorer judges what it cites first."""
+    entries = {(one.passage.sha256, one.passage.url): one for one in reversed(list(state.pool))}
+    cited = [axiom for name in made.cited if (axiom := state.known.get(name)) is not None]
+    facts = [
+        (one, axiom)
+        for axiom in cited
+        if (one := entries.get((axiom.signals[0].sha256, axiom.signals[0].source))) is not None
+    ]
+    query = query_of(state.plan.query, state.named or next(iter(state.subjects), ""), components.project)
+    return confidence_of_report(components.scorer, query, facts, answers=made.answers)
 
 
 async def _end(state: ExpeditionState, reason: Ending, written: dict[str, Any], calls: int) -> dict[str, Any]:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from kr_core.expedition.facts.axiom_store import AxiomStore
     from kr_core.expedition.service import Expeditions, StoredExpedition
-    from kr_core.model.expedition import Axiom, Category, Signal
+    from kr_core.model.expedition import Axiom, Category, Finished, Signal
 
-__all__ = ["ENDINGS", "as_data", "as_text"]
+__all__ = ["ENDINGS", "as_data", "as_text", "ending_of"]
 
 ENDINGS = {
     "maximum_cycles": "the limit of cycles was reached",
@@ -25,7 +25,21 @@ ENDINGS = {
     "budget_exhausted": "the budget is spent",
 }
 """What each rule that ends an expedition means."""
+_IN_WORDS = {
+    "maximum_cycles": "the limit of rounds",
+    "axiom_diminishing_returns": "little that was new",
+    "source_exhaustion": "hardly a new document",
+    "zero_findings": "nothing new",
+    "budget_exhausted": "the budget is spent",
+}
 _QUOTE = 200
+
+
+def ending_of(done: Finished) -> str:
+    """How it came out, in words, the outcome first: `Answered. Stopped after 2 rounds: nothing new`."""
+    outcome = "Answered" if done.answered and done.axioms else "No answer"
+    rounds = f"{done.cycles} round{'s' * (done.cycles != 1)}"
+    return f"{outcome}. Stopped after {rounds}: {_IN_WORDS[done.reason]}"
 
 
 def as_text(kept: StoredExpedition, expeditions: Expeditions) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "SourceSearches",
     "affordable",
     "engines_of",
+    "query_of",
     "wanted",
 ]
 
@@ -111,7 +112,7 @@ def wanted(
                 continue
             frameworks = [named]
             if engine.knows is not None:
-                frameworks = [name for name in subjects if engine.knows(_query(query.text, name, project))]
+                frameworks = [name for name in subjects if engine.knows(query_of(query.text, name, project))]
             found += [
                 Search(engine.link.name, query.text, framework, query.survey)
                 for framework in frameworks
@@ -190,7 +191,7 @@ class SourceSearches:
             call_seconds=None if limit is None else float(limit),
             run_seconds=_RUN_SECONDS,
         )
-        query = _query(asked.text, asked.framework, components.project)
+        query = query_of(asked.text, asked.framework, components.project)
         if asked.survey:
             query = query.model_copy(
                 update={"survey": without_libraries(plan_of(asked.text), self._libraries)}
@@ -215,7 +216,8 @@ def _knows(source: Selective, project: LocalProject) -> Callable[[ResearchQuery]
     return known
 
 
-def _query(text: str, framework: str, project: LocalProject) -> ResearchQuery:
+def query_of(text: str, framework: str, project: LocalProject) -> ResearchQuery:
+    """A question of an expedition, as a source or the scorer takes it."""
     topic, tags = topic_and_tags(text, framework)
     version = project.version_of(framework) if framework else None
     return ResearchQuery(

@@ -60,6 +60,7 @@ _FRAMES = frozenset(
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?:[a-z]\w*)?(?![\w.]*\w)")
 _MAJOR = re.compile(r"(?<![\w.-])v?(\d{1,2})(?![\w.-]*\w)")
 """A whole number in a question about changes: `between marshmallow 3 and 4`."""
+_JOINING = frozenset("or and vs versus against with to".split())
 _FEW = 2
 """Words that name no aspect in which libraries are compared."""
 _LONGEST = 9
@@ -82,19 +83,16 @@ def plan_of(question: str) -> SurveyPlan:
 
 def compared_with(question: str, named: Sequence[str]) -> list[str]:
     """What a question sets beside a library that it names, be it an everyday word: `requests` in "httpx or requests"."""
-    names = "|".join(map(re.escape, named))
-    if not names:
-        return []
-    beside = r"(?:,| or| and| vs\.?| versus| against| instead of| with| to) "
-    found = re.findall(
-        rf"(?<!\w)(?:{names}){beside}(\w[\w-]*)|(?<!\w)(\w[\w-]*){beside}(?:{names})(?!\w)",
-        question,
-        re.IGNORECASE,
-    )
-    words = [normalise(word) for pair in found for word in pair if word]
+    said = [normalise(word.strip(".,'-")) for word in _WORD.findall(question)]
+    beside = [
+        said[place + 2 * step]
+        for place, word in enumerate(said)
+        for step in (1, -1)
+        if word in named and 0 <= place + 2 * step < len(said) and said[place + step] in _JOINING
+    ]
     return [
         word
-        for word in dict.fromkeys(words)
+        for word in dict.fromkeys(beside)
         if word not in named and word not in _FRAMES and word not in STOP_WORDS
     ]
 
@@ -134,7 +132,8 @@ def short_name(title: str, parts: int = 1) -> str:
     """
     for step in (" § ", " / "):
         if step in title:
-            return ", ".join(title.split(step)[-parts:])
+            last = ", ".join(title.split(step)[-parts:])
+            return f"{last}`" if last.count("`") % 2 else last
     head, bracket, parameter = title.partition("(")
     last = ".".join(head.split(".")[-parts:]) if " " not in head else head
     return f"{last}({parameter}" if bracket else last

@@ -41,6 +41,7 @@ _MOST_CHANGES = 30
 _MOST_PARAMETERS = 8
 _CELL = 180
 _SHORT = 24
+_BAR = "\\|"
 _INDEXED = re.compile(r"docs:([^/#]+)")
 _NAME = re.compile(r"[\w.]+(?:\([\w*]+\))?")
 _NEAR = 0.6
@@ -211,7 +212,7 @@ def _add_table(members: Sequence[ReportSubject], name: str, made: AnswerLines) -
         deprecated = " (deprecated)" if one.entry.passage.deprecated else ""
         cells = [f"{one.name}{deprecated}", f"{_cut(_sentence(one.first))} {made.mark(one.first)}"]
         cells += [takes[one.title]] if has_parameters else []
-        made.lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+        made.lines.append(f"| {' | '.join(cell.replace('|', _BAR) for cell in cells)} |")
 
 
 def _parameters(passage: Passage) -> str:

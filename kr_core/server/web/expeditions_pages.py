@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from kr_core.expedition.facts.axiom import MEANINGS
 from kr_core.expedition.facts.corroboration import voices, where
-from kr_core.expedition.provenance import ENDINGS
+from kr_core.expedition.provenance import ending_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -44,9 +44,7 @@ class ExpeditionPages:
     async def _list(self, request: Request) -> Response:
         before = request.query_params.get("before", "")
         found = await self._research.listed(before)
-        return await self._shown(
-            request, "expeditions.html", found=found, paged=bool(before), endings=ENDINGS
-        )
+        return await self._shown(request, "expeditions.html", found=found, paged=bool(before))
 
     async def _one(self, request: Request) -> Response:
         seen = await self._research.seen(request.path_params["id"])
@@ -56,7 +54,7 @@ class ExpeditionPages:
             seen=seen,
             kept=seen.kept,
             done=seen.kept.finished,
-            ending=None if seen.kept.finished is None else ENDINGS[seen.kept.finished.reason],
+            ending=None if seen.kept.finished is None else ending_of(seen.kept.finished),
             answer=None if seen.kept.finished is None else _body(seen.kept.finished),
             branches=_branches(seen.axioms),
             link=_link,
