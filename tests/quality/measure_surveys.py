@@ -121,7 +121,7 @@ async def _run(pipeline: Pipeline, question: str) -> tuple[str, bool]:
 def _counted(entry: dict[str, Any], text: str, answered: bool, seconds: float) -> Report:
     body = text.partition("\n## Sources")[0].partition("\n")[2]
     said = " ".join(body.split())
-    plain = re.sub(r"[`*\\]", "", said)
+    plain = re.sub(r"[`*\\]", "", re.sub(r":(?:\w+:)?\w+:(?=`)", "", said))
     subjects, facts = entry.get("subjects", []), entry.get("facts", [])
     named = [forms for forms in subjects if any(_names(form, said) or _names(form, plain) for form in forms)]
     held = [
