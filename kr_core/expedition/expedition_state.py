@@ -9,7 +9,7 @@ from kr_core.expedition.facts.axiom import id_of
 from kr_core.expedition.facts.merge import KnownAxioms
 from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.search import SourceHealth
-from kr_core.expedition.survey_plan import plan_of
+from kr_core.expedition.survey_plan import plan_of, without_libraries
 from kr_core.model.expedition import MAX_CYCLES, Axiom, CycleReport, Tokens
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class ExpeditionState:
     @property
     def survey(self) -> SurveyPlan:
         """What the question asks for, as a survey."""
-        return plan_of(self.plan.query)
+        return without_libraries(plan_of(self.plan.query), self.subjects)
 
     @property
     def subjects_found(self) -> list[str]:

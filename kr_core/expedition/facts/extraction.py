@@ -77,10 +77,11 @@ _WHOLE_DIRECTIVE = re.compile(
 )
 """The same with all that it says."""
 _MARK = re.compile(
-    r"^[ \t]*///[ \t]+(version-added|version-changed|version-removed|deprecated|deprecated-removed)[ \t]*\|[ \t]*(\S+)[ \t]*(.*)$",
+    r"^[ \t]*///[ \t]+(version-added|version-changed|version-removed|deprecated|deprecated-removed)[ \t]*\|[ \t]*v?([\d.]+).*"
+    r"((?:\n[ \t]*(?!///)\S.*){0,6})",
     re.MULTILINE,
 )
-"""The same in Markdown of MkDocs."""
+"""The same in Markdown of MkDocs, with the lines that it holds."""
 _METADATA = re.compile(
     r"^(?:Added|New|Changed|Deprecated|Removed|Introduced) (?:in|since):? (?:version )?v?\d[\w.]*(?:,\s*v?\d[\w.]*)*$",
     re.MULTILINE,
@@ -349,11 +350,15 @@ def _clause(quote: str) -> bool:
 
 def directives(passage: Passage) -> Iterator[tuple[str, str]]:
     """What a passage says of versions in a mark: the quote, and the sentence that it prints."""
-    for form in (_WHOLE_DIRECTIVE, _MARK):
-        for found in form.finditer(passage.text):
-            quote = folded(found.group())
-            if holds(passage.text, quote):
-                yield quote, _told(quote)
+    told = [
+        (folded(found.group()), _told(folded(found.group())))
+        for found in _WHOLE_DIRECTIVE.finditer(passage.text)
+    ]
+    told += [
+        (folded(found.group()), _of_version(found[1], found[2], folded(found[3])))
+        for found in _MARK.finditer(passage.text)
+    ]
+    yield from ((quote, said) for quote, said in told if holds(passage.text, quote))
 
 
 def marks(passage: Passage) -> Iterator[tuple[str, str]]:
@@ -369,16 +374,15 @@ def marks(passage: Passage) -> Iterator[tuple[str, str]]:
 
 def _told(said: str) -> str:
     """A mark of a version as the sentence that it prints; what is none as it stands."""
-    found = _DIRECTIVE.match(said) or _MARK.match(said)
-    if not found:
-        return said
-    told = {"versionadded": "Added in", "versionchanged": "Changed in", "deprecated": "Deprecated since"}
-    what = (
-        told.get(found[1].replace("-", ""), "Removed in")
-        if found[1] != "deprecated-removed"
-        else "Deprecated since"
-    )
-    return f"{what} version {found[2].lstrip('v')}{f': {found[3]}' if found[3] else ''}"
+    found = _DIRECTIVE.match(said)
+    return _of_version(found[1], found[2], found[3]) if found else said
+
+
+def _of_version(what: str, version: str, said: str) -> str:
+    """What became of a thing in a version, as a sentence."""
+    told = {"added": "Added in", "changed": "Changed in", "deprecated": "Deprecated since"}
+    kind = what.replace("version", "").strip("-").removesuffix("-removed")
+    return f"{told.get(kind, 'Removed in')} version {version.lstrip('v')}{f': {said}' if said else ''}"
 
 
 def _about(said: str, title: str, head: frozenset[str], passage: Passage) -> str:

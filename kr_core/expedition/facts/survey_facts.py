@@ -88,7 +88,15 @@ def _subject(passage: Passage) -> str:
 def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
     passage = one.passage
     if _is_section(passage) and _VERSION_HEADING.search(passage.title.rpartition(" § ")[2]):
-        quotes = _items(passage)[:_ITEMS]
+        about = (
+            not asked
+            or plan.kind != "changes"
+            or bool(asked & {root_of(word) for word in words(passage.title)})
+        )
+        items = [
+            quote for quote in _items(passage) if about or asked & {root_of(word) for word in words(quote)}
+        ]
+        quotes = items[:_ITEMS]
         if quotes:
             yield from (_of(one, quote, history=True) for quote in quotes)
             return

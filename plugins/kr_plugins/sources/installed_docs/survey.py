@@ -236,12 +236,13 @@ def _add_changes(index: PassageIndex, plan: SurveyPlan, terms: Sequence[Term], g
         ("entries of the changelog", changelog_entries(index, plan.versions)),
         ("names that say when they changed", marked_changes(index, plan.versions)),
     ):
-        about = [
-            hit
-            for hit in hits
-            if asked & {stem(word) for word in words(f"{hit.passage.title} {hit.passage.text}")}
-        ]
-        kept = (about or hits)[:_MOST_CHANGES]
+        kept = [hit for hit in hits if not asked or asked & _told_in(hit.passage)][:_MOST_CHANGES]
         if kept:
             titles = [gathered.add(hit.passage, coverage=_IS_CHANGE) for hit in kept]
             gathered.families.append(Family(name=name, titles=tuple(dict.fromkeys(titles))))
+
+
+def _told_in(passage: IndexedPassage) -> set[str]:
+    """The stems by which a change is about a thing: of an entry all, of a symbol those of its name and its deprecation."""
+    said = passage.text if passage.kind == "section" else str(passage.data.get("deprecated") or "")
+    return {stem(word) for word in words(f"{passage.title} {said}")}
