@@ -12,7 +12,7 @@ from kr_core.expedition.checkpoints import kept_of, step_of
 from kr_core.expedition.facts import extraction, survey_facts
 from kr_core.expedition.facts.similarity import alike
 from kr_core.expedition.search import Search
-from kr_core.expedition.survey_plan import names_subject
+from kr_core.expedition.survey_plan import OF_SUBJECT, names_subject
 from kr_core.model import Finding, Outcome
 from kr_core.model.expedition import (
     Axiom,
@@ -44,8 +44,6 @@ __all__ = ["CycleRunner"]
 
 _READ = 15
 """Passages that are read in a cycle."""
-_OF_SUBJECT = 0.3
-"""The coverage of a passage at most that was found for one subject alone."""
 _MATTERS = 0.2
 """What a passage must matter to be read."""
 
@@ -185,7 +183,7 @@ class CycleRunner:
                 continue
             if subject:  # what it says of the subject is not what it says of the question
                 passage = passage.model_copy(  # noqa: PLW2901  the same passage
-                    update={"pinned": False, "coverage": min(passage.coverage, _OF_SUBJECT)}
+                    update={"pinned": False, "coverage": min(passage.coverage, OF_SUBJECT)}
                 )
             state.pool.add(
                 search.source, passage, number,

@@ -221,6 +221,7 @@ def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAn
         for axiom in cited
         if (one := entries.get((axiom.signals[0].sha256, axiom.signals[0].source))) is not None
     ]
+    facts.sort(key=lambda fact: (not fact[0].passage.pinned, -fact[0].passage.coverage))
     query = query_of(state.plan.query, state.named or next(iter(state.subjects), ""), components.project)
     return confidence_of_report(components.scorer, query, facts, answers=made.answers)
 

@@ -112,8 +112,11 @@ class ExpeditionState:
 
     @property
     def survey(self) -> SurveyPlan:
-        """What the question asks for, as a survey."""
-        return without_libraries(plan_of(self.plan.query), self.subjects)
+        """What the question asks for, as a survey; what it names and nothing was found of is part of its subject."""
+        read = [
+            name for name in self.subjects if any(f"/{name}@" in one.passage.url.lower() for one in self.pool)
+        ]
+        return without_libraries(plan_of(self.plan.query), read)
 
     @property
     def subjects_found(self) -> list[str]:

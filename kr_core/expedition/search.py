@@ -164,7 +164,8 @@ class SourceSearches:
 
     def wanted(self, queries: Sequence[SubQuery], subjects: Sequence[str], named: str) -> list[Search]:
         """The searches for queries, in order."""
-        self._libraries = tuple(subjects)
+        project = self._components.project
+        self._libraries = tuple(name for name in subjects if project.version_of(name) is not None)
         return wanted(list(self._sources.values()), queries, subjects, named, self._components.project)
 
     def affordable(self, searches: Sequence[Search]) -> tuple[list[Search], bool]:

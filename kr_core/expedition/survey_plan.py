@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     from kr_core.model import Passage
 
-__all__ = ["compared_with", "names_subject", "plan_of", "short_name", "versions_between", "without_libraries"]
+__all__ = [
+    "OF_SUBJECT",
+    "compared_with",
+    "names_subject",
+    "plan_of",
+    "short_name",
+    "versions_between",
+    "without_libraries",
+]
 
 _CHANGES = re.compile(
     r"\bwhat(?:'s| is| has| have| was| were)? (?:been )?(?:changed|new|added|removed|deprecated|different)\b|\bchange(?:s|d|log)\b"
@@ -63,6 +71,8 @@ _MAJOR = re.compile(r"(?<![\w.-])v?(\d{1,2})(?![\w.-]*\w)")
 _JOINING = frozenset("or and vs versus against with to".split())
 _FEW = 2
 """Words that name no aspect in which libraries are compared."""
+OF_SUBJECT = 0.3
+"""The coverage of a passage at most that was found for one subject alone."""
 _LONGEST = 9
 """Digits of a number of a version."""
 _WORD = re.compile(r"[\w.+/#'-]+")

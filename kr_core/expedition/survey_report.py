@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.expedition.survey_plan import short_name
+from kr_core.expedition.survey_plan import OF_SUBJECT, short_name
 from kr_core.question.analysis import asks_since
 from kr_core.search.thesaurus import expand, near
 from kr_core.text import STOP_WORDS, is_weak, root_of, words
@@ -37,11 +37,15 @@ _FEW = 3
 _MOST_ROWS = 24
 _MOST_WARNINGS = 8
 _MOST_OTHERS = 8
+_SAYS_MOST = 0.6
+"""The coverage of a passage that is told before the first members of a family."""
 _MOST_CHANGES = 30
 _MOST_PARAMETERS = 8
 _CELL = 180
 _SHORT = 24
 _BAR = "\\|"
+_OWN_NAME = re.compile(r"\*\*\w+\*\* - (?:\*\(optional\)\* )?")
+"""How some docstrings begin the documentation of a parameter."""
 _INDEXED = re.compile(r"docs:([^/#]+)")
 _NAME = re.compile(r"[\w.]+(?:\([\w*]+\))?")
 _NEAR = 0.6
@@ -144,7 +148,12 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     shown = {one.title for one in _worth_sections(plain)}
     tabled = {family.name for family in state.families.values() if not _SECTIONS.match(family.name)}
     rest = [one for one in plain if one.title not in shown and one.entry.family not in tabled]
-    _add_list("Also about it", (one.first for one in rest if one.first.id not in told), _MOST_OTHERS, made)
+    _add_list(
+        "Also about it",
+        (one.first for one in rest if one.first.id not in told and one.entry.passage.coverage > OF_SUBJECT),
+        _MOST_OTHERS,
+        made,
+    )
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
@@ -188,9 +197,10 @@ def _opening(
             f"{_package(members[0])} has {len(members) + len(family.unshown)} {family.name}: {', '.join(names)}{also}. {marks}"
         )
     if kind in {"workings", "together", "comparison"} or not lines:
-        best = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))[
-            :_FIRST
-        ]
+        members = [one for one in plain if one.entry.family and not _SECTIONS.match(one.entry.family)]
+        ranked = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))
+        alone = [one for one in ranked if one not in members and one.entry.passage.coverage >= _SAYS_MOST]
+        best = (alone or members or ranked)[:_FIRST]
         said = [f"{_named(one.first)} {made.mark(one.first)}" for one in best]
         lines = [*lines, *said] if kind == "comparison" else [*said, *lines]
     return [part for line in lines for part in (line, "")][:-1]
@@ -254,7 +264,9 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cauti
         passage = part.entry.passage
         default = f" (default `{passage.default}`)" if passage.default else ""
         told.update(one.id for one in part.facts[:_OF_PARAMETER])
-        said = " ".join(f"{_sentence(one)} {made.mark(one)}" for one in part.facts[:_OF_PARAMETER])
+        said = " ".join(
+            f"{_OWN_NAME.sub('', _sentence(one))} {made.mark(one)}" for one in part.facts[:_OF_PARAMETER]
+        )
         made.lines.append(f"- `{passage.parameter}=`{default}: {said}")
 
 
@@ -315,7 +327,7 @@ def _is_said(word: str, said: set[str], names: str) -> bool:
 def is_answered(state: ExpeditionState, missing: Sequence[str]) -> bool:
     """Whether a report answers: not where what the question spells as a name is nowhere, nor where most of it is nowhere."""
     asked = set(words(state.survey.about))
-    return not _spelled(state) & set(missing) and 2 * len(missing) < max(len(asked), 2)
+    return not _spelled(state) & set(missing) and 2 * len(missing) <= max(len(asked), 1)
 
 
 def _is_change(one: ReportSubject) -> bool:

@@ -27,6 +27,10 @@ _NEAR_BEST = 0.55
 _CALLED = 0.5
 _SMALL = 24
 """Passages of a page that is about one thing."""
+_LISTS_CHANGES = re.compile(
+    r"(?:change[-_]?(?:s|log)|release[-_]?notes?|history|news)\b[^/]*$", re.IGNORECASE
+)
+"""The name of a page that tells of versions, and not of what is so now."""
 _VERSION = re.compile(r"(?:version|release|^v|/ v)\s*(\d+(?:\.\d+)+)", re.IGNORECASE)
 
 
@@ -45,14 +49,14 @@ def survey(documents: Documents, question: str, plan: SurveyPlan) -> list[Survey
         question: as it was asked.
         plan: what it asks for.
     """
-    asked = plan.about or question
+    asked = plan.about if len(plan.about.split()) > 1 else question
     found = documents.search(asked, _LOOKED_AT)
     shares = dict(zip((hit.stored.id for hit in found), documents.coverage(asked, found).shares, strict=True))
     if plan.kind == "changes" and (changed := _changes(documents, found, plan.versions)):
         return [SurveyedSection(hit, 1.0) for hit in changed]
     pages: dict[int, list[DocumentHit]] = defaultdict(list)
     for hit in found:
-        if shares[hit.stored.id] >= _ABOUT:
+        if shares[hit.stored.id] >= _ABOUT and not _LISTS_CHANGES.search(hit.stored.path):
             pages[hit.stored.file].append(hit)
     worth = {
         page: sum(sorted((shares[hit.stored.id] for hit in hits), reverse=True)[:_BEST])

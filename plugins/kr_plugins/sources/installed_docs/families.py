@@ -209,7 +209,7 @@ class FamilyFinder:
         each = [self._public(self._index.defined_in(file, _MOST_MEMBERS)) for file in files]
         hits = [hit for hits in each for hit in hits]
         if len(hits) >= _FEW:
-            family = self._family(f"what `{name}` defines", hits)
+            family = self._family(f"names that `{name}` defines", hits)
             turns = {
                 hit.id: place for hits in each for place, hit in enumerate(sorted(hits, key=self._order))
             }

@@ -33,7 +33,7 @@ _RANKED = 24
 _SHOWN = 8
 _SAYS_ENOUGH = 0.34
 """How much of the question a passage says that belongs to no family."""
-_SAYS_ITSELF = 0.15
+_SAYS_ITSELF = 0.3
 """And how much of it in its own words: the name of its file alone is not about it."""
 _MOST_FAMILIES = 4
 _WORTH_SHOWING = 0.035
