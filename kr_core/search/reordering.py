@@ -29,6 +29,8 @@ __all__ = ["WEIGHTS_FILE", "reordered", "traits_of"]
 WEIGHTS_FILE = "reordering.json"
 _FIRST = 25
 """Passages that are put in order; those behind them keep theirs."""
+_MOST_WORDS = 6
+"""Telling words of a question up to which the model puts more right passages first; with more of them it does not."""
 _SAID = 0.99
 """A likeness from which on a word counts as said itself."""
 _NEAR_TOP, _LONGEST = 600, 1_500
@@ -43,7 +45,9 @@ _INTERNAL = frozenset(
 
 
 def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPassage]) -> list[RankedPassage]:
-    """The passages, the first of them in the model's order."""
+    """The passages, the first of them in the model's order; a question of many words is told by them."""
+    if sum(" " not in term.word for term in terms) > _MOST_WORDS:
+        return ranked
     weights = _weights()
     traits = traits_of(index, terms, ranked)
     worth = [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in traits]

@@ -13,7 +13,7 @@ def test_every_rule_can_be_found():
     """A phrase is looked up by its first letters: an article before them would hide it."""
     text = (files("kr_core.search") / "thesaurus.txt").read_text("utf-8")
     rules = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert len(rules) > 5_000
+    assert len(rules) > 2_000
     for line in rules:
         left, sign, right = line.partition(" > ")
         assert sign, line
