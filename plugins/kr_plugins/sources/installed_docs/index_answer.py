@@ -168,7 +168,7 @@ def _focus(
     by_meaning = not pins and not near and not origin.url.startswith(_BY_WORDS_ALONE)
     parts = parsed.parts[:_MOST_PARTS] if parsed.kind == "how_to" else ()
     former = frozenset(word.lower() for word in _FORMER.findall(parsed.text))
-    learned = by_meaning and parsed.kind in {"how_to", "yes_no"}
+    learned = by_meaning and not former and parsed.kind in {"how_to", "yes_no"}
     return Focus(modules, pins, near, parts=parts, by_meaning=by_meaning, learned=learned, former=former)
 
 
