@@ -16,6 +16,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
+from kr_core.project.package_names import normalise
 from kr_core.question.framework import named_framework
 from kr_core.question.packages import ReadingAllowance, roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
@@ -37,6 +38,7 @@ class FrameworkChoice(NamedTuple):
     """The dependencies that were searched, since the question names none of them."""
 
 
+_INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
 _MAX_PACKAGES = 120
 _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
@@ -109,9 +111,16 @@ def choose_framework(question: str, project: LocalProject) -> FrameworkChoice:
 
 
 def direct_dependencies(project: LocalProject) -> list[str]:
-    """The project's direct dependencies, those that it runs with before those that it is developed with."""
+    """The project's direct dependencies, those that it runs with before those that it is developed with.
+
+    Where its files name none that is installed in its environment, all that is installed there comes behind them.
+    """
     running = project.direct_dependencies(development=False)
-    return [*sorted(running), *sorted(project.direct_dependencies() - running)]
+    named = [*sorted(running), *sorted(project.direct_dependencies() - running)]
+    if any(project.distribution(name, own=False) for name in named):
+        return named
+    installed = {normalise(one.name) for one in project.distributions()} - _INSTALLERS
+    return [*named, *sorted(installed.difference(named))]
 
 
 class _Library(NamedTuple):

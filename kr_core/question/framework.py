@@ -382,6 +382,10 @@ def _sole_dependency(project: LocalProject) -> str | None:
     installed = [name for name in sorted(names) if project.distribution(name, own=False)]
     if len(installed) == 1:
         return installed[0]
+    if any(
+        project.distributions()
+    ):  # any of what is installed may be meant, where no file says what is asked for
+        return None
     return next(iter(names)) if len(names) == 1 else None
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kr_core.question.dependency_search import choose_framework
 from kr_core.question.framework import infer_framework
 from kr_core.question.topics import topic_and_tags
 
@@ -243,3 +244,18 @@ def test_any_question_is_read_without_an_error(question):
     from kr_core.project.project import LocalProject
 
     infer_framework(question, LocalProject(Path("/nonexistent"), Path("/nonexistent"), {}, own_prefix=None))
+
+
+@pytest.mark.req("A12")
+def test_where_no_file_says_what_is_asked_for_the_environment_does(
+    tmp_path, make_environment, install, project
+):
+    """An npm package that the project asks for is not meant by every question that names no library."""
+    site = make_environment(tmp_path / ".venv", {"pip": "1.0"})
+    install(site, "crates", "1.0", modules=("crates",))
+    (site / "crates").mkdir(exist_ok=True)
+    (site / "crates" / "__init__.py").write_text("class StackedCrate:\n    pass\n")
+    (tmp_path / "package.json").write_text('{"dependencies": {"lodash": "4.0.0"}}')
+    found = choose_framework("How do I open a StackedCrate?", project())
+    assert found.framework == "crates"
+    assert "pip" not in found.searched
