@@ -56,7 +56,7 @@ _FILE_TAILS = frozenset(
 _ENGLISH_ENDINGS = re.compile(
     r"(?:ing|ings|tion|tions|sion|ment|ments|ness|ity|ities|ly|able|ible|ed|ence|ance|ism|ship|ful|less|ous|ual|ies|ss|ers|ors|ure)$"
 )
-_CLASS_ENDINGS = re.compile(r"(?:Error|Exception|Warning|Client|Session|Response|Request|Requests|Model|Timeout|Handler|Config|Settings|Sockets?|Pool|Queue|Field|View|Manager|Factory|Context|Type|Types|Base|Script|Hub|Event|Group|Transport|Auth|Adapter|Mixin|Loader|Dumper|Parser|Validator|Logger|Schema)$")  # fmt: skip
+_CLASS_ENDINGS = re.compile(r"(?:Error|Exception|Warning|Client|Session|Response|Request|Requests|Model|Timeout|Handler|Config|Settings|Sockets?|Pool|Queue|Field|View|Manager|Factory|Context|Type|Types|Base|Script|Hub|Event|Group|Transport|Auth|Adapter|Mixin|Loader|Dumper|Parser|Validator|Logger|Schema|Classifier|Regressor|Estimator|Encoder|Decoder|Vectorizer|Scaler|Formatter|Converter|Serializer|Builder|Iterator|Executor|Connection|Cursor|Router|Middleware|Registry|Provider)$")  # fmt: skip
 
 _SCORES: dict[Cue, int] = {
     "dotted": 100,

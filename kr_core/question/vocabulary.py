@@ -87,7 +87,7 @@ ALSO_WORDS = frozenset(
 
 NOT_LIBRARIES = frozenset(
     """
-    app application block bug code config fun help loop object program project script thing transformer
+    app application block bug code config fun help loop npm object program project pypi script thing transformer
     ability access account action array bracket colon comma coverage dataframe digit dot engine excel letter matrix newline
     pdf quote whitespace
     agnostic alive aware based built e2e end friendly fine free high hint keep long low

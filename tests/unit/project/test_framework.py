@@ -259,3 +259,25 @@ def test_where_no_file_says_what_is_asked_for_the_environment_does(
     found = choose_framework("How do I open a StackedCrate?", project())
     assert found.framework == "crates"
     assert "pip" not in found.searched
+
+
+@pytest.mark.req("A12")
+@pytest.mark.parametrize(
+    ("question", "framework"),
+    [
+        ("What is the default of n_estimators in RandomForestClassifier?", "forests"),
+        ("How do I open a BoundSerializer in npm?", "forests"),
+    ],
+)
+def test_neither_a_class_nor_a_registry_is_taken_for_a_library(
+    question, framework, tmp_path, make_environment, install, project
+):
+    """What one of the dependencies defines is looked for there."""
+    site = make_environment(tmp_path / ".venv", {"httpx": "1.0"})
+    install(site, "forests", "1.0", modules=("forests",))
+    (site / "forests").mkdir(exist_ok=True)
+    (site / "forests" / "__init__.py").write_text(
+        "class RandomForestClassifier:\n    pass\n\n\nclass BoundSerializer:\n    pass\n"
+    )
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["httpx", "forests"]\n')
+    assert choose_framework(question, project()).framework == framework
