@@ -56,8 +56,14 @@ def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[
     return "\n".join(parts), lines
 
 
-def description(lines: list[str], type_text: str) -> str:
-    """What a parameter's documentation says, without the name and type that introduce it."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z`*])")
+
+
+def description(lines: list[str], type_text: str, name: str) -> str:
+    """What a parameter's documentation says, without the name and type that introduce it.
+
+    A paragraph about more than the parameter is read from the first sentence that says its name.
+    """
     if not lines:
         return ""
     first, *rest = [line.strip() for line in lines]
@@ -78,7 +84,9 @@ def description(lines: list[str], type_text: str) -> str:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)
     if len(lines) == 1 or _depth(lines[1]) <= _depth(lines[0]):
-        return docstrings.lead([first, *rest])  # a paragraph that says something of it
+        sentences = _SENTENCE_END.split(docstrings.lead([first, *rest]))
+        start = next((place for place, said in enumerate(sentences) if name in said), 0)
+        return " ".join(sentences[start:])
     return docstrings.lead(rest) or first
 
 

@@ -693,3 +693,25 @@ def test_a_parameter_that_every_call_needs_is_no_ability(ask):
     """`match(text)` is not how `match` can do anything."""
     text, _level = ask("Can crate.match handle a text?")
     assert text.index("Match a text.") < text.index("match(text=")
+
+
+@pytest.mark.req("A2", "A3")
+def test_a_paragraph_about_more_is_read_from_the_sentence_that_names_the_parameter(install, ask_about):
+    """What it says before is about something else, and is no documentation of the parameter."""
+    source = '''\
+        """Scales."""
+
+        def near(weight, same_ok=False):
+            """Compare two weights.
+
+            By default, `near` takes weights within one gram to be equal.  This is
+            what most scales can tell.  Nothing is near itself, but you can make it so by
+            setting the `same_ok` argument to True.  Scales that break need it.
+            """
+        '''
+    install("scales", {"scales/__init__.py": source})
+    text, _level = ask_about("scales", "What does same_ok do in scales.near?")
+    assert text.startswith(
+        "`scales.near(same_ok=...)` (default `False`): Nothing is near itself, but you can make it so by setting"
+    )
+    assert "one gram" not in text

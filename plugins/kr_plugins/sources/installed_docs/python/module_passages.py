@@ -280,7 +280,7 @@ class _Maker:
         """What the signature, a decorator, a warning or the documentation says of the deprecation of a parameter."""
         said = parameter.deprecated if parameter is not None else None
         if said is None and doc.lines and "eprecated" in "\n".join(doc.lines):
-            said = deprecation.in_description(doc.lines, name, description(doc.lines, doc.type_text))
+            said = deprecation.in_description(doc.lines, name, description(doc.lines, doc.type_text, name))
         if said is None or said.instead:
             return said
         names = {one.name for one in definition.parameters if one.source} - {name}
@@ -519,7 +519,7 @@ class _Maker:
             symbol=naming.name,
             parameter=name,
             name=f"{shown_name(naming.name)} {name}",
-            lead=docstrings.lead(doc.lines) if is_described else description(doc.lines, doc.type_text),
+            lead=docstrings.lead(doc.lines) if is_described else description(doc.lines, doc.type_text, name),
             code=tuple(block.code for block in code_blocks(lines)),
             prose=body,
             words=" ".join(
