@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kr_core.model import Entry as Entry
     from kr_core.model import EntryStatus as EntryStatus
     from kr_core.model import Family as Family
+    from kr_core.model import FamilyKind as FamilyKind
     from kr_core.model import Finding as Finding
     from kr_core.model import Level as Level
     from kr_core.model import Outcome as Outcome

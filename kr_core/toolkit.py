@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import answered as answered
     from kr_core.evidence.heads import marks_nothing as marks_nothing
     from kr_core.evidence.metadata_fields import metadata_field as metadata_field
+    from kr_core.evidence.sentences import sentences as sentences
     from kr_core.evidence.soft_errors import refusal as refusal
     from kr_core.expedition.facts.axiom_store import AxiomStore as AxiomStore
-    from kr_core.expedition.survey_plan import versions_between as versions_between
     from kr_core.files import lies_within as lies_within
     from kr_core.files import lock as lock
     from kr_core.files import make_state_folder as make_state_folder
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from kr_core.question.parsed_question import parse_question as parse_question
     from kr_core.question.spelled_names import Identifier as Identifier
     from kr_core.question.version_numbers import is_same_version as is_same_version
+    from kr_core.question.version_numbers import versions_between as versions_between
     from kr_core.question.worded_names import named_elsewhere as named_elsewhere
     from kr_core.question.worded_names import says_parameter as says_parameter
     from kr_core.question.worded_names import telling_stems as telling_stems
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from kr_core.search.ranking import rank as rank
     from kr_core.search.ranking import ranked_members as ranked_members
     from kr_core.search.ranking import telling_parameters as telling_parameters
+    from kr_core.search.said_words import share_of_question as share_of_question
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
     from kr_core.templates import render as _render

@@ -178,13 +178,14 @@ class CycleRunner:
         for family in finding.families:
             state.families.setdefault(family.name, family)
         subject = next((one.subject for one in self._queries if one.text == search.text), "")
-        for passage in finding.passages:
-            if subject and not names_subject(passage, subject):
-                continue
-            if subject:  # what it says of the subject is not what it says of the question
-                passage = passage.model_copy(  # noqa: PLW2901  the same passage
-                    update={"pinned": False, "coverage": min(passage.coverage, OF_SUBJECT)}
-                )
+        passages = finding.passages
+        if subject:  # what it says of the subject is not what it says of the question
+            passages = tuple(
+                one.model_copy(update={"pinned": False, "coverage": min(one.coverage, OF_SUBJECT)})
+                for one in passages
+                if names_subject(one, subject)
+            )
+        for passage in passages:
             state.pool.add(
                 search.source, passage, number,
                 surveyed=finding.overview or (bool(subject) and passage.symbol is not None),
@@ -313,7 +314,8 @@ class CycleRunner:
                 await asyncio.wait(tasks, timeout=GRACE_SECONDS * 2)
 
     async def _searched(self, name: str, place: int, wanted: Search) -> dict[str, Any]:
-        finding, notes = await self._sources.search(wanted, f"{self._state.plan.run}:{name}:{place}")
+        run = f"{self._state.plan.run}:{name}:{place}"
+        finding, notes = await self._sources.search(wanted, run, self._state.subjects)
         return {"finding": finding.model_dump(mode="json"), "notes": list(notes)}
 
     async def _recalled(self, name: str, axioms: list[Axiom]) -> None:

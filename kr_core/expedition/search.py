@@ -160,24 +160,24 @@ class SourceSearches:
         self._components = components
         self._budget = budget
         self._emit = emit
-        self._libraries: tuple[str, ...] = ()
 
     def wanted(self, queries: Sequence[SubQuery], subjects: Sequence[str], named: str) -> list[Search]:
         """The searches for queries, in order."""
-        project = self._components.project
-        self._libraries = tuple(name for name in subjects if project.version_of(name) is not None)
         return wanted(list(self._sources.values()), queries, subjects, named, self._components.project)
 
     def affordable(self, searches: Sequence[Search]) -> tuple[list[Search], bool]:
         """As many of these searches as calls are left for, and whether any had to be left out."""
         return affordable(searches, self._sources, self._budget.remaining)
 
-    async def search(self, asked: Search, run: str) -> tuple[Finding, tuple[str, ...]]:
+    async def search(
+        self, asked: Search, run: str, subjects: Sequence[str]
+    ) -> tuple[Finding, tuple[str, ...]]:
         """Ask a source; whatever becomes of it is an outcome, with the notes on it.
 
         Args:
             asked: what is searched for.
             run: names the search; one that is made again after a kill is charged once.
+            subjects: the libraries that the question is about.
         """
         from kr_core.research.sources import ChainRules, SourceChain
 
@@ -194,9 +194,8 @@ class SourceSearches:
         )
         query = query_of(asked.text, asked.framework, components.project)
         if asked.survey:
-            query = query.model_copy(
-                update={"survey": without_libraries(plan_of(asked.text), self._libraries)}
-            )
+            libraries = [name for name in subjects if components.project.version_of(name) is not None]
+            query = query.model_copy(update={"survey": without_libraries(plan_of(asked.text), libraries)})
         async with components.gate():
             chain = await SourceChain(
                 (source.link,), query, components, self._budget, self._emit, run, rules

@@ -15,7 +15,7 @@ from kr_core.question.parsed_question import parse_question
 from kr_core.text import STOP_WORDS, content_words, is_weak
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from kr_core.model import Passage
 
@@ -25,7 +25,6 @@ __all__ = [
     "names_subject",
     "plan_of",
     "short_name",
-    "versions_between",
     "without_libraries",
 ]
 
@@ -73,8 +72,6 @@ _FEW = 2
 """Words that name no aspect in which libraries are compared."""
 OF_SUBJECT = 0.3
 """The coverage of a passage at most that was found for one subject alone."""
-_LONGEST = 9
-"""Digits of a number of a version."""
 _WORD = re.compile(r"[\w.+/#'-]+")
 
 
@@ -113,24 +110,6 @@ def without_libraries(plan: SurveyPlan, libraries: Sequence[str]) -> SurveyPlan:
     left = [word for word in plan.about.split() if normalise(word) not in names]
     whole = plan.kind == "comparison" and len(names) > 1 and len(left) < _FEW
     return plan.model_copy(update={"about": "" if whole else " ".join(left) or plan.about})
-
-
-def versions_between(versions: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a version lies after the first and up to the last of some; of one, whether it is that or belongs to it."""
-    numbers = sorted(_numbers(version) for version in versions)
-
-    def is_between(version: str) -> bool:
-        told = _numbers(version)
-        low, high = numbers[0], numbers[-1]
-        if len(numbers) == 1:
-            return told[: len(low)] == low
-        return low < told and told[: len(low)] != low and told[: len(high)] <= high
-
-    return is_between if numbers else lambda _version: True
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part[:_LONGEST]) for part in re.findall(r"\d+", version)]
 
 
 def short_name(title: str, parts: int = 1) -> str:

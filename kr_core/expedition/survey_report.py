@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from kr_core.expedition.answer import AnswerLines
     from kr_core.expedition.expedition_state import ExpeditionState
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.model import Passage
+    from kr_core.model import Family, FamilyKind, Passage
     from kr_core.model.expedition import Axiom
+    from kr_core.model.research import SurveyKind
 
 __all__ = ["ReportSubject", "add_survey", "is_answered", "subjects_of_report", "unsaid"]
 
@@ -38,7 +39,7 @@ _MOST_ROWS = 24
 _MOST_WARNINGS = 8
 _MOST_OTHERS = 8
 _SAYS_MOST = 0.6
-"""The coverage of a passage that is told before the first members of a family."""
+"""The coverage from which on the opening shows a passage before the first members of a family."""
 _MOST_CHANGES = 30
 _MOST_PARAMETERS = 8
 _CELL = 180
@@ -52,9 +53,6 @@ _NEAR = 0.6
 _LONG = 5
 _SPELLED = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 """Written as a name is: `WebSockets`, `Kubernetes`."""
-_CHANGES = re.compile(r"changelog|when they changed")
-_SECTIONS = re.compile(r"sections of ")
-"""Families that a reader knows by their sections."""
 _GOES = re.compile(r"\b(?:deprecated|superseded|removed|legacy|obsolete)\b", re.IGNORECASE)
 _BREAKING = re.compile(
     r"\b(?:break\w*|remov\w*|drop\w*|deprecat\w*|no longer|incompatib\w*|renam\w*)\b", re.IGNORECASE
@@ -70,6 +68,8 @@ class ReportSubject(NamedTuple):
     parameters: tuple[ReportSubject, ...] = ()
     called: str = ""
     """What it is called among the others."""
+    kind: FamilyKind | None = None
+    """Of its family; None where it belongs to none."""
 
     @property
     def name(self) -> str:
@@ -103,6 +103,7 @@ def subjects_of_report(state: ExpeditionState, axioms: Sequence[Axiom]) -> list[
             title,
             entries[title],
             tuple(of_passage[f"{_title(entries[title].passage)} {entries[title].passage.sha256}"]),
+            kind=family.kind if (family := state.families.get(entries[title].family)) else None,
         )
         for title in order
     ]
@@ -131,23 +132,22 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
         subjects: what it is about.
         made: the answer's lines.
     """
-    plain = [one for one in subjects if not _is_change(one)]
-    changed = [one for one in subjects if _is_change(one)]
-    if state.survey.kind == "changes" and changed:
+    plain = [one for one in subjects if one.kind != "changes"]
+    changed = [one for one in subjects if one.kind == "changes"]
+    kind = state.survey.kind
+    if kind == "changes" and changed:
         plain = []
-    made.lines += ["", *_opening(state, plain, changed, made)]
-    if state.survey.kind == "changes":
+    made.lines += ["", *_opening(state, kind, plain, changed, made)]
+    if kind == "changes":
         _add_changes(changed, made)
-    for family in state.families.values():
-        members = [one for one in plain if one.entry.family == family.name]
-        if len(members) >= _FEW and not _CHANGES.search(family.name) and not _SECTIONS.match(family.name):
-            _add_table(members[:_MOST_ROWS], family.name, made)
+    for family, members in _alternatives(state, plain):
+        _add_table(members[:_MOST_ROWS], family.name, made)
     told: set[str] = set()
-    for one in _worth_sections(plain):
-        _add_section(one, made, told, cautious=state.survey.kind == "limits")
-    shown = {one.title for one in _worth_sections(plain)}
-    tabled = {family.name for family in state.families.values() if not _SECTIONS.match(family.name)}
-    rest = [one for one in plain if one.title not in shown and one.entry.family not in tabled]
+    sections = _worth_sections(plain)
+    for one in sections:
+        _add_section(one, made, told, cautious=kind == "limits")
+    shown = {one.title for one in sections}
+    rest = [one for one in plain if one.title not in shown and one.kind != "alternatives"]
     _add_list(
         "Also about it",
         (one.first for one in rest if one.first.id not in told and one.entry.passage.coverage > OF_SUBJECT),
@@ -157,21 +157,31 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
-    if state.survey.kind != "changes":
+    if kind != "changes":
         history = _of_category(plain, "history", told)
         _add_list(
             "Deprecated", (axiom for axiom in history if _GOES.search(axiom.statement)), _MOST_CHANGES, made
         )
 
 
+def _alternatives(
+    state: ExpeditionState, plain: Sequence[ReportSubject]
+) -> Iterator[tuple[Family, list[ReportSubject]]]:
+    """The families of which one chooses, each with its members, where these are worth a table."""
+    for family in state.families.values():
+        members = [one for one in plain if one.entry.family == family.name]
+        if family.kind == "alternatives" and len(members) >= _FEW:
+            yield family, members
+
+
 def _opening(
     state: ExpeditionState,
+    kind: SurveyKind,
     plain: Sequence[ReportSubject],
     changed: Sequence[ReportSubject],
     made: AnswerLines,
 ) -> list[str]:
     """The paragraph that answers in the kind of the question."""
-    kind = state.survey.kind
     lines: list[str] = []
     if kind == "changes" and changed:
         facts = [axiom for one in changed for axiom in one.facts]
@@ -185,10 +195,7 @@ def _opening(
             (axiom for one in plain for axiom in _with_parameters(one)), key=_caution, reverse=True
         )
         return [*(f"- {_named(axiom)} {made.mark(axiom)}" for axiom in warned[:_FIRST])]
-    for family in state.families.values():
-        members = [one for one in plain if one.entry.family == family.name]
-        if len(members) < _FEW or _CHANGES.search(family.name) or _SECTIONS.match(family.name):
-            continue
+    for family, members in _alternatives(state, plain):
         names = [one.name for one in members[:_NAMED_FIRST]]
         more = len(members) + len(family.unshown) - len(names)
         also = f" and {more} more" if more else ""
@@ -197,7 +204,7 @@ def _opening(
             f"{_package(members[0])} has {len(members) + len(family.unshown)} {family.name}: {', '.join(names)}{also}. {marks}"
         )
     if kind in {"workings", "together", "comparison"} or not lines:
-        members = [one for one in plain if one.entry.family and not _SECTIONS.match(one.entry.family)]
+        members = [one for one in plain if one.kind == "alternatives"]
         ranked = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))
         alone = [one for one in ranked if one not in members and one.entry.passage.coverage >= _SAYS_MOST]
         best = (alone or members or ranked)[:_FIRST]
@@ -243,7 +250,8 @@ def _worth_sections(plain: Sequence[ReportSubject]) -> list[ReportSubject]:
     first = next((one.entry.family for one in plain if one.entry.family), None)
     kept = [one for one in plain if one.entry.family and one.entry.family == first][:_MOST_SECTIONS]
     kept += [one for one in ranked[:_MOST_SECTIONS] if one.entry.passage.coverage >= _NEAR_BEST * best]
-    return [one for one in plain if one in kept]
+    titles = {one.title for one in kept}
+    return [one for one in plain if one.title in titles]
 
 
 def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cautious: bool = False) -> None:
@@ -328,10 +336,6 @@ def is_answered(state: ExpeditionState, missing: Sequence[str]) -> bool:
     """Whether a report answers: not where what the question spells as a name is nowhere, nor where most of it is nowhere."""
     asked = set(words(state.survey.about))
     return not _spelled(state) & set(missing) and 2 * len(missing) <= max(len(asked), 1)
-
-
-def _is_change(one: ReportSubject) -> bool:
-    return _CHANGES.search(one.entry.family) is not None
 
 
 def _caution(axiom: Axiom) -> int:

@@ -172,11 +172,16 @@ class UnresolvedName(Value):
     """The public names that are most like it, best first; at most three."""
 
 
+FamilyKind = Literal["alternatives", "sections", "changes"]
+"""What a family joins: things of which you choose one, parts of a text, or what became otherwise in some versions."""
+
+
 class Family(Value):
     """Passages about things of one kind: functions that are named alike, members of a class, sections below one heading."""
 
     name: str
     """What they have in common, in words."""
+    kind: FamilyKind = "alternatives"
     titles: tuple[str, ...]
     """The titles of its passages, those first that matter most."""
     unshown: tuple[str, ...] = ()

@@ -14,9 +14,10 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.version_numbers import is_same_version, versions_in
-from kr_core.search.reordering import reordered
+from kr_core.search.learned_order import reordered
+from kr_core.search.said_words import SAID, parts_of, share_of_name, share_of_question
 from kr_core.search.weights import TUNED, Weights
-from kr_core.text import STOP_WORDS, is_opposite, split_identifier, stem, words
+from kr_core.text import STOP_WORDS, is_opposite, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -48,8 +49,6 @@ _OTHER_VERSION = 0.3
 _MOST_MEMBERS = 1_000
 _BY_MEANING = 0.3
 """What it counts that the first sentence of a member is near the question in meaning."""
-_SAID = 0.99
-"""A likeness from which on a word counts as said itself."""
 
 
 _CANDIDATES_OF_PART = 25
@@ -103,7 +102,7 @@ class Focus(NamedTuple):
     by_meaning: bool = False
     """Whether passages count more whose first sentence is near the question in meaning."""
     learned: bool = False
-    """Whether the order of the first is the model's, as `reordering` says."""
+    """Whether the order of the first is the model's, as `learned_order` says."""
 
     former: Collection[str] = ()
     """Words of the question that may name a module for former versions; what lies in another one counts less."""
@@ -255,7 +254,7 @@ def _gained(
         position: (max(term.weight, gains.get(position, (0.0, 0.0))[0]), 1.0)
         for position, term in enumerate(terms)
         if term.word in STOP_WORDS
-        or any(likeness >= _SAID and root in pin.said for root, likeness in term.alike.items())
+        or any(likeness >= SAID and root in pin.said for root, likeness in term.alike.items())
     }
     return {**gains, **said}
 
@@ -314,11 +313,11 @@ def described_parameters(
 
 def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator[tuple[float, Hit]]:
     """How much of the question each part of a symbol says, by its own name and documentation."""
-    name = _parts(symbol.rpartition(".")[2])
+    name = parts_of(symbol.rpartition(".")[2])
     total = sum(term.weight for term in terms) or 1.0
     for hit in hits:
         passage = hit.passage
-        said = _parts(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
+        said = parts_of(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
         lead = {stem(word) for word in words(passage.lead)} - name
         told = passage.data.get("doc", "") if passage.parameter else passage.text[:_NEAR_TOP]
         body = {stem(word) for word in words(told)} - name
@@ -346,12 +345,12 @@ def _near(ranked: list[RankedPassage], terms: Sequence[Term], weights: Weights) 
         for found, cosine in zip(ranked, cosines, strict=True)
         if found.passage.parameter is None
     }
-    said = {root for term in terms for root, likeness in term.alike.items() if likeness >= _SAID}
+    said = {root for term in terms for root, likeness in term.alike.items() if likeness >= SAID}
     nearer = []
     for found, cosine in zip(ranked, cosines, strict=True):
         passage, near = found.passage, cosine
         taker = (passage.symbol or "").rpartition(".")[2]
-        if passage.parameter is not None and _parts(f"{taker} {passage.parameter}") <= said:
+        if passage.parameter is not None and parts_of(f"{taker} {passage.parameter}") <= said:
             near = max(near, takers.get(passage.symbol, near))
         nearer.append(found._replace(score=found.score * exp(weights.meaning * near)))
     return nearer
@@ -477,7 +476,7 @@ def _ranked(
     gained = sum(gain for gain, _likeness in gains.values()) / total
     held = sum(terms[position].weight * likeness for position, (_gain, likeness) in gains.items()) / total
     covered = frozenset(
-        terms[position].word for position, (_gain, likeness) in gains.items() if likeness >= _SAID
+        terms[position].word for position, (_gain, likeness) in gains.items() if likeness >= SAID
     )
     length = passage.text.count(" ") + passage.text.count("\n")
     normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
@@ -491,7 +490,7 @@ def _ranked(
     if passage.kind == "section":
         score *= weights.section
     if passage.kind == "parameter":
-        said = _named(passage.parameter or "", terms)
+        said = share_of_name(parts_of(passage.parameter or ""), terms)
         score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
         score *= 1 - weights.unnamed * (1 - said)
     return RankedPassage(passage, score, _coverage(terms, gains), covered)
@@ -500,7 +499,7 @@ def _ranked(
 def _turned_round(found: RankedPassage, asked: frozenset[str]) -> RankedPassage:
     """A passage, with less where its name says the opposite of a word that the question says, and not the word itself."""
     passage = found.passage
-    said = _parts(f"{(passage.symbol or '').rpartition('.')[2]} {passage.parameter or ''}")
+    said = parts_of(f"{(passage.symbol or '').rpartition('.')[2]} {passage.parameter or ''}")
     is_turned = any(is_opposite(part, root) for part in said - asked for root in asked - said)
     return found._replace(score=found.score * _DENIED) if is_turned else found
 
@@ -544,7 +543,7 @@ def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> f
     likeness = {position: best for position, (_gain, best) in gains.items()}
     telling = {position: term for position, term in enumerate(terms) if not term.weak}
     soft = sum(term.weight * likeness.get(position, 0.0) for position, term in telling.items())
-    said = sum(term.weight for position, term in enumerate(terms) if likeness.get(position, 0.0) >= _SAID)
+    said = sum(term.weight for position, term in enumerate(terms) if likeness.get(position, 0.0) >= SAID)
     whole = sum(term.weight for term in terms) or 1.0
     return (soft / (sum(term.weight for term in telling.values()) or 1.0) + said / whole) / 2
 
@@ -561,40 +560,18 @@ def _precision(passage: IndexedPassage, terms: Sequence[Term], weights: Weights)
 def _called(name: str, parameter: str, terms: Sequence[Term], weights: Weights) -> float:
     *_rest, owner, last = ["", *name.split(".")]
     called = f"{last} {parameter}"
-    said: float = _named(called, terms) * _share(called, terms) ** weights.recall
+    parts = parts_of(called)
+    said: float = share_of_name(parts, terms) * share_of_question(parts, terms) ** weights.recall
     if not owner[:1].isupper():
         return said
-    return said * (1 - weights.owner + weights.owner * _named(owner, terms))
-
-
-def _share(name: str, terms: Sequence[Term]) -> float:
-    """How much of the question a name says: one noun of many is little."""
-    parts = _parts(name)
-    total = sum(term.weight for term in terms) or 1.0
-    return (
-        sum(term.weight * max((term.alike.get(part, 0.0) for part in parts), default=0.0) for term in terms)
-        / total
-    )
-
-
-def _parts(name: str) -> set[str]:
-    return {
-        stem(part) for word in name.split() for piece in word.split("_") for part in split_identifier(piece)
-    }
+    return said * (1 - weights.owner + weights.owner * share_of_name(parts_of(owner), terms))
 
 
 def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
     """The position of the name that the question uses literally, out of several; otherwise of the first."""
-    said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= _SAID)
+    said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= SAID)
     shares = [
-        len(parts & said) / len(parts) if (parts := _parts(name.rpartition(".")[2])) else 0.0
+        len(parts & said) / len(parts) if (parts := parts_of(name.rpartition(".")[2])) else 0.0
         for name in names
     ]
     return shares.index(max(shares))
-
-
-def _named(name: str, terms: Sequence[Term]) -> float:
-    parts = _parts(name)
-    if not parts:
-        return 0.0
-    return sum(max((term.alike.get(part, 0.0) for term in terms), default=0.0) for part in parts) / len(parts)

@@ -9,19 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kr_core.text import stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ARTICLES = frozenset(
     "a an the to of my our your it its them this that these those me i in on at for with and or be is are".split()
 )
 _WORD = re.compile(r"[a-z0-9]+(?:[.+/-][a-z0-9]+)*")
-_HEAD = 3
-"""The first letters of a word that its stem keeps. Only rules that begin so are read: all of them would take 50 ms for each question."""
 _GAP = 2
 """So many other words may stand inside a phrase: "leave the password out"."""
 
@@ -37,13 +32,17 @@ def expand(question: str) -> list[Expansion]:
     """The rules whose words or phrases stand in a question, longer phrases first."""
     asked = [word for word in _WORD.findall(question.lower()) if word not in _ARTICLES]
     roots = [stem(word) for word in asked]
+    heads = {word[:3] for word in (*asked, *roots)}
     found = []
-    for head in dict.fromkeys(word[:_HEAD] for word in (*asked, *roots)):
-        for phrase, others in _rules(head).items():
-            place = _place([stem(word) for word in phrase.split(" ")], roots)
-            if place is not None:
-                found.append(Expansion(tuple(asked[number] for number in place), others))
-    return sorted(dict.fromkeys(found), key=lambda expansion: -len(expansion.words))
+    for phrase, others in _rules():
+        if (
+            phrase[0][:3] not in heads
+        ):  # a stem keeps the first three letters; stemming every rule would take 50 ms
+            continue
+        place = _place([stem(word) for word in phrase], roots)
+        if place is not None:
+            found.append(Expansion(tuple(asked[number] for number in place), others))
+    return sorted(found, key=lambda expansion: -len(expansion.words))
 
 
 def _place(phrase: list[str], roots: list[str]) -> list[int] | None:
@@ -78,32 +77,17 @@ def _neighbours() -> str:
     return (files("kr_core.search") / "neighbours.txt").read_text("ascii")
 
 
-def _rules(head: str) -> dict[str, tuple[str, ...]]:
-    """The phrases that begin with some letters, with all that they stand for."""
-    text = _thesaurus()
-    found: dict[str, tuple[str, ...]] = {}
-    for line in sorted({_line_at(text, place) for place in _begin(text, head)}):
-        left, _sign, right = line.partition(" > ")
-        for phrase in left.split(", ") if right else ():
-            if phrase.startswith(head):
-                found[phrase] = tuple(dict.fromkeys((*found.get(phrase, ()), *right.split(", "))))
-    return found
-
-
-def _begin(text: str, head: str) -> Iterator[int]:
-    """Where phrases or words of the thesaurus begin with some letters."""
-    for before in ("\n", ", "):
-        place = text.find(before + head)
-        while place >= 0:
-            yield place
-            place = text.find(before + head, place + 1)
-
-
-def _line_at(text: str, place: int) -> str:
-    start = text.rfind("\n", 0, place + 1)
-    return text[start + 1 : text.index("\n", start + 1)]
-
-
 @lru_cache(maxsize=1)
-def _thesaurus() -> str:
-    return "\n" + (files("kr_core.search") / "thesaurus.txt").read_text("utf-8")
+def _rules() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    text = (files("kr_core.search") / "thesaurus.txt").read_text("utf-8")
+    rules = []
+    for line in text.split("\n"):
+        left, found, right = line.partition(" > ")
+        if not found or line.startswith("#"):
+            continue
+        others = tuple(right.split(", "))
+        for phrase in left.split(", "):
+            words = tuple(word for word in phrase.split(" ") if word not in _ARTICLES)
+            if words:
+                rules.append((words, others))
+    return tuple(rules)

@@ -112,7 +112,7 @@ def test_no_subject_and_fifty(parcels, question):
 
 @pytest.mark.req("E5", "E10")
 def test_a_changelog_of_five_megabytes_that_gives_instructions(bench):
-    """Entries of the versions asked about are told; what speaks to a model is no fact, however large the file is."""
+    """The report has the entries of the versions asked about; what speaks to a model is not a fact, in a file of any size."""
     site = make_environment(bench.folder)
     entries = "".join(
         f"## {major}.{minor}.0\n\n- Carrier {major}{minor} was added to the depot. {'It waits. ' * 64}\n\n"
@@ -135,6 +135,6 @@ def test_a_changelog_of_five_megabytes_that_gives_instructions(bench):
 
 @pytest.mark.req("E10")
 def test_a_library_that_is_not_installed(parcels):
-    """Nothing is told of it, and the report does not claim to answer."""
+    """The report says nothing of it, and does not claim to answer."""
     finished = research(parcels, "Which validators does Zyzzyva offer, and when is each right?")[-1]
     assert not finished.answered

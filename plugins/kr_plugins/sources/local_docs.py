@@ -118,7 +118,11 @@ class LocalDocs:
         for passage in passages:
             pages.setdefault(passage.url.partition("#")[0], []).append(passage.title)
         families = [
-            Family(name=f"sections of {url.partition(':')[2]}", titles=tuple(dict.fromkeys(titles)))
+            Family(
+                name=f"sections of {url.partition(':')[2]}",
+                kind="sections",
+                titles=tuple(dict.fromkeys(titles)),
+            )
             for url, titles in pages.items()
             if len(titles) > 1
         ]

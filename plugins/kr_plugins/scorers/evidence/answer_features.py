@@ -70,7 +70,7 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
 def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:
     """How deep in its package the first passage lies, and what share of the question's telling words its name and first sentences say."""
     *modules, last = (first.symbol or "").split(".")
-    asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
+    asked = _telling(query)
     named = {
         stem(part) for name in (*modules[-1:], last, first.parameter or "") for part in split_identifier(name)
     }
@@ -98,9 +98,14 @@ def is_worded(query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passa
     )
 
 
+def _telling(query: ResearchQuery) -> set[str]:
+    """The stems of the question's telling words, the library's name aside."""
+    return {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
+
+
 def _said(query: ResearchQuery, draft: Draft) -> float:
     """The share of the question's telling words, the library's name aside, that the answer says."""
-    asked = {stem(word) for word in content_words(query.question) if word not in query.framework.lower()}
+    asked = _telling(query)
     told = " ".join(claim.text for claim in draft.summary)
     said = {stem(word) for word in words(told)}
     return len(asked & said) / (len(asked) or 1)

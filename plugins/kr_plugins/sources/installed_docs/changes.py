@@ -31,25 +31,26 @@ _MARKS = (
     "changed in ",
 )
 _WEIGHT = {"depr": 3, "remo": 3, "chan": 2}
-"""What breaks something is told first; the marks `versionchanged` and `versionadded` are told apart by their text."""
+"""What breaks something comes first; the text of a mark says whether it is `versionchanged` or `versionadded`."""
 _MOST = 3_000
 _NEWEST = 3
-"""Versions of a changelog that are told where a question names none."""
+"""Versions of a changelog that a survey shows if its question names none."""
 
 
 def changelog_entries(index: PassageIndex, versions: Sequence[str]) -> list[Hit]:
     """The sections of changelogs about versions, as they stand; what stands below a version's heading is of that version."""
     wanted = versions_between(versions)
     found: list[int] = []
-    version, file, seen = "", "", dict[str, None]()
+    version, file, newest = "", "", list[str]()
     for number, title, where in index.headings():
         version = version if where == file else ""
         file = where
         told = _HEADING.search(title)
         if told:
             version = told[1]
-            seen[version] = None
-        is_new = bool(versions) or version in list(seen)[:_NEWEST]
+            if version not in newest and len(newest) < _NEWEST:
+                newest.append(version)
+        is_new = bool(versions) or version in newest
         if version and is_new and wanted(version):
             found.append(number)
     return index.get(found[:_MOST])
@@ -74,9 +75,6 @@ def marked_changes(index: PassageIndex, versions: Sequence[str]) -> list[Hit]:
                     hit,
                 )
             )
-    told += [
-        (1, hit.passage.prior, hit)
-        for hit in index.deprecated(_MOST)
-        if hit.id not in {one.id for *_rest, one in told}
-    ]
+    known = {hit.id for *_worth, hit in told}
+    told += [(1, hit.passage.prior, hit) for hit in index.deprecated(_MOST) if hit.id not in known]
     return [hit for _weight, _prior, hit in sorted(told, key=lambda entry: entry[:2], reverse=True)]

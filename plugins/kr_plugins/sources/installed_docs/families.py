@@ -8,11 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.toolkit import split_identifier, stem, words
+from kr_core.toolkit import share_of_question, split_identifier, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kr_core.plugin import FamilyKind
     from kr_core.toolkit import Hit, IndexedPassage, PassageIndex, RankedPassage, Term
 
 _LEAST_STANDING = 4.0
@@ -68,6 +69,7 @@ class FamilyOfNames(NamedTuple):
     """What they have in common, in words."""
     members: tuple[Hit, ...]
     worth: float
+    kind: FamilyKind = "alternatives"
     formed: bool = False
     """Whether only the form of their names joins them."""
 
@@ -124,7 +126,7 @@ class FamilyFinder:
         return kept
 
     def _joined(self, family: FamilyOfNames, other: FamilyOfNames) -> FamilyOfNames:
-        """A family with those that are formed like its members and stand beside them."""
+        """A family, with the names of the same owner that are formed like its members."""
         owners = {_owner(hit.passage.title) for hit in family.members}
         known = {hit.id for hit in family.members}
         more = [
@@ -172,7 +174,9 @@ class FamilyFinder:
         """What a file, or a folder of files, defines that is called or describes itself as the question says, or that ranks first."""
         likely = {found.passage.locator.rpartition(":")[0] for found in ranked}
         described = {
-            hit.passage.locator.rpartition(":")[0]: self._share_of(hit.passage.lead)
+            hit.passage.locator.rpartition(":")[0]: share_of_question(
+                {stem(word) for word in words(hit.passage.lead)}, self._terms
+            )
             for hit in self._index.modules()
         }
         folders: dict[str, list[str]] = defaultdict(list)
@@ -224,15 +228,6 @@ class FamilyFinder:
             if hit.passage.symbol in self._names and not _owner(hit.passage.title).rpartition(".")[2][:1].isupper()
         ]  # fmt: skip
 
-    def _share_of(self, text: str) -> float:
-        """How much of what is asked a text says."""
-        said = {stem(word) for word in words(text)}
-        held = (
-            term.weight * max((near for root, near in term.alike.items() if root in said), default=0.0)
-            for term in self._terms
-        )
-        return sum(held) / self._total
-
     def _derived(self, ranked: Sequence[RankedPassage]) -> Iterator[FamilyOfNames]:
         """The classes of one base."""
         bases = [found.passage.symbol or "" for found in ranked if found.passage.data.get("what") == "class"]
@@ -257,7 +252,7 @@ class FamilyFinder:
         for head in heads:
             hits = self._index.below_heading(head, _MOST_SECTIONS)
             if len(hits) >= _FEW:
-                yield self._family(f"sections of {head}", hits)
+                yield self._family(f"sections of {head}", hits)._replace(kind="sections")
 
     def _family(self, name: str, hits: Iterable[Hit]) -> FamilyOfNames:
         best = sorted(hits, key=self._order)

@@ -24,10 +24,10 @@ def bounded(passages: Iterable[IndexedPassage], notes: list[str]) -> Iterator[In
     """Yield passages up to the limits, with notes if there are more, or longer ones."""
     left = _MOST_TEXT
     cut = 0
-    for passage in passages:
-        if max(map(len, _texts(passage))) > _LONGEST:
-            cut += 1
-            passage = _shortened(passage)  # noqa: PLW2901  the same passage, as far as it is kept
+    for one in passages:
+        is_long = max(map(len, _texts(one))) > _LONGEST
+        passage = _shortened(one) if is_long else one
+        cut += is_long
         left -= sum(map(len, _texts(passage))) + _PER_PASSAGE
         if left < 0:
             notes.append(f"more than {_MOST_TEXT // 1_000_000} MB of passages, the rest left out")

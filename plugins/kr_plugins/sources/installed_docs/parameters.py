@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kr_core.toolkit import sentences
 from kr_plugins.sources.installed_docs.python import docstrings
 
 if TYPE_CHECKING:
@@ -56,9 +57,6 @@ def with_site(doc: str, doc_line: int, site: dict[str, Any]) -> tuple[str, list[
     return "\n".join(parts), lines
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z`*])")
-
-
 def description(lines: list[str], type_text: str, name: str) -> str:
     """What a parameter's documentation says, without the name and type that introduce it.
 
@@ -84,9 +82,10 @@ def description(lines: list[str], type_text: str, name: str) -> str:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)
     if len(lines) == 1 or _depth(lines[1]) <= _depth(lines[0]):
-        sentences = _SENTENCE_END.split(docstrings.lead([first, *rest]))
-        start = next((place for place, said in enumerate(sentences) if name in said), 0)
-        return " ".join(sentences[start:])
+        said = docstrings.lead([first, *rest])
+        parts = sentences(said)
+        start = next((part for part in parts if name in part), said)
+        return said[said.index(start) :]
     return docstrings.lead(rest) or first
 
 

@@ -144,7 +144,9 @@ class _Gathered:
         ]
         rest = [hit.passage.title for hit in members[_OF_FAMILY:][:_MOST_UNSHOWN]]
         self.families.append(
-            Family(name=family.name, titles=tuple(dict.fromkeys(titles)), unshown=tuple(rest))
+            Family(
+                name=family.name, kind=family.kind, titles=tuple(dict.fromkeys(titles)), unshown=tuple(rest)
+            )
         )
 
 
@@ -239,7 +241,7 @@ def _add_changes(index: PassageIndex, plan: SurveyPlan, terms: Sequence[Term], g
         kept = [hit for hit in hits if not asked or asked & _told_in(hit.passage)][:_MOST_CHANGES]
         if kept:
             titles = [gathered.add(hit.passage, coverage=_IS_CHANGE) for hit in kept]
-            gathered.families.append(Family(name=name, titles=tuple(dict.fromkeys(titles))))
+            gathered.families.append(Family(name=name, kind="changes", titles=tuple(dict.fromkeys(titles))))
 
 
 def _told_in(passage: IndexedPassage) -> set[str]:

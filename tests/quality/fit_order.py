@@ -1,6 +1,6 @@
 """Fit the order of the first passages of a how-to that names nothing, and print what it brings on packages that a fit did not see.
 
-    KR_QUALITY_OTHER=/tmp/other KR_QUALITY_WIDE=/tmp/wide python tests/quality/fit_reordering.py
+    KR_QUALITY_OTHER=/tmp/other KR_QUALITY_WIDE=/tmp/wide python tests/quality/fit_order.py
 
 It fits on the how-tos of the Python sets that `fit_confidence.py` fits on (`measure_sets.py` says what the folders are).
 A question counts if any of its first passages bears a symbol that the set names. For the printed figures all packages are
@@ -24,7 +24,7 @@ from quality.fit_confidence import fitted_on
 from quality.measure import answered_by
 from quality.measure_sets import project_of, suffixes
 
-from kr_core.search import ranking, reordering
+from kr_core.search import learned_order, ranking
 from kr_plugins.sources.installed_docs import InstalledDocs
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def gathered(cache: Path) -> list[Candidates]:
     def recorded(
         index: PassageIndex, terms: Sequence[Term], found: list[RankedPassage]
     ) -> list[RankedPassage]:
-        handed.append((reordering.traits_of(index, terms, found), found))
+        handed.append((learned_order.traits_of(index, terms, found), found))
         return found
 
     ranking.reordered = recorded
@@ -140,7 +140,7 @@ def main() -> None:
     )
     weights = fitted(questions, names)
     kept = {name: round(float(weight), _DIGITS) for name, weight in zip(names, weights, strict=True)}
-    file = Path(reordering.__file__).with_name(reordering.WEIGHTS_FILE)
+    file = Path(learned_order.__file__).with_name(learned_order.WEIGHTS_FILE)
     file.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
     print(f"wrote {file.name}")
 

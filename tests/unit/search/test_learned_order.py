@@ -5,10 +5,10 @@ from importlib.resources import files
 
 import pytest
 
-from kr_core.search import reordering
+from kr_core.search import learned_order
+from kr_core.search.learned_order import WEIGHTS_FILE, traits_of
 from kr_core.search.passage_index import IndexedPassage, build
 from kr_core.search.ranking import Focus, rank
-from kr_core.search.reordering import WEIGHTS_FILE, traits_of
 from kr_core.search.terms import question_terms
 
 QUESTION = "How do I paint every crate in the yard?"
@@ -72,4 +72,4 @@ def test_a_question_without_words_is_put_in_some_order(question):
     """Passages without a symbol, lead or text too."""
     bare = IndexedPassage("section", "README", "", "README.md:1")
     assert titles([bare, symbol("box.paint_crates", "")], Focus(learned=True), question=question) is not None
-    assert reordering.reordered(build(None, [bare]), [], []) == []
+    assert learned_order.reordered(build(None, [bare]), [], []) == []

@@ -2,7 +2,7 @@
 
 The words of such a question lie in many passages. What tells the right one is less how many of them it says than what it
 is: a public function near the top of its package, described at length, whose name says no more than the question. A
-linear model weighs these together; `tests/quality/fit_reordering.py` fits it so that the right passage of each question is
+linear model weighs these together; `tests/quality/fit_order.py` fits it so that the right passage of each question is
 likelier than the others (the softmax of ListNet, Cao et al., 2007), and `docs/quality.md` says what it brings.
 """
 
@@ -15,7 +15,8 @@ from math import log
 from typing import TYPE_CHECKING
 
 from kr_core.search.first_sentences import first_sentence, nearness
-from kr_core.text import split_identifier, stem, words
+from kr_core.search.said_words import SAID, parts_of, share_of_name, share_of_question
+from kr_core.text import stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["WEIGHTS_FILE", "reordered", "traits_of"]
 
-WEIGHTS_FILE = "reordering.json"
+WEIGHTS_FILE = "learned_order.json"
 _FIRST = 25
 """Passages that are put in order; those behind them keep theirs."""
 _MOST_WORDS = 6
 """Telling words of a question up to which the model puts more right passages first; with more of them it does not."""
-_SAID = 0.99
-"""A likeness from which on a word counts as said itself."""
 _NEAR_TOP, _LONGEST = 600, 1_500
 """Characters of a passage whose meaning counts, and up to which a longer one counts more."""
 _FEW = 3
@@ -45,7 +44,7 @@ _INTERNAL = frozenset(
 
 
 def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPassage]) -> list[RankedPassage]:
-    """The passages, the first of them in the model's order; a question of many words is told by them."""
+    """The passages, the first of them in the model's order; those of a question of many words stay as they are."""
     if sum(" " not in term.word for term in terms) > _MOST_WORDS:
         return ranked
     weights = _weights()
@@ -113,38 +112,18 @@ def _kind_of(passage: IndexedPassage) -> dict[str, float]:
 def _words_of(index: PassageIndex, passage: IndexedPassage, terms: Sequence[Term]) -> dict[str, float]:
     *modules, last = (passage.symbol or "").split(".")
     owner = modules[-1] if len(modules) > 1 else ""
-    own, parameter = _parts(last), _parts(passage.parameter or "")
+    own, parameter = parts_of(last), parts_of(passage.parameter or "")
     lead = [stem(word) for word in words(first_sentence(passage.lead))]
     said = {root for term in terms for root in term.alike}
-    named_after = len({found for found, _field in index.postings(stem(owner.lower()))}) if owner else 0
+    mentions = len({found for found, _field in index.postings(stem(owner.lower()))}) if owner else 0
     return {
-        "name": _said(own + parameter, terms, _SAID),
-        "last name": _said(own, terms),
-        "parameter's name": _said(parameter, terms, _SAID),
+        "name": share_of_name([*own, *parameter], terms, SAID),
+        "last name": share_of_name(own, terms),
+        "parameter's name": share_of_name(parameter, terms, SAID),
         "words of name": float(len(own) + len(parameter)),
-        "share in lead": _share(lead, terms),
-        "share in all": _share([*own, *parameter, *lead, *_parts(owner)], terms, _SAID),
+        "share in lead": share_of_question(lead, terms),
+        "share in all": share_of_question([*own, *parameter, *lead, *parts_of(owner)], terms, SAID),
         "share of lead": len(said.intersection(lead)) / (len(set(lead)) + _FEW),
         "no lead": float(len(lead) < _FEW),
-        "owner's mentions": log(1 + named_after),
+        "owner's mentions": log(1 + mentions),
     }
-
-
-def _parts(name: str) -> list[str]:
-    return [stem(part) for word in name.split("_") for part in split_identifier(word) if part]
-
-
-def _said(parts: Sequence[str], terms: Sequence[Term], least: float = 0.0) -> float:
-    """How much of a name the question says, by words that are at least so like it."""
-    likeness = (max((term.alike.get(part, 0.0) for term in terms), default=0.0) for part in parts)
-    return sum(like if not least else float(like >= least) for like in likeness) / (len(parts) or 1)
-
-
-def _share(roots: Sequence[str], terms: Sequence[Term], least: float = 0.0) -> float:
-    """How much of the question some words say, by words that are at least so like them."""
-    total = sum(term.weight for term in terms) or 1.0
-    gained = 0.0
-    for term in terms:
-        like = max((term.alike.get(root, 0.0) for root in roots), default=0.0)
-        gained += term.weight * (like if not least else float(like >= least))
-    return gained / total
