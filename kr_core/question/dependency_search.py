@@ -16,8 +16,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
-from kr_core.project.package_names import normalise
-from kr_core.question.framework import named_framework
+from kr_core.question.framework import named_framework, undeclared
 from kr_core.question.packages import ReadingAllowance, roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
@@ -38,7 +37,6 @@ class FrameworkChoice(NamedTuple):
     """The dependencies that were searched, since the question names none of them."""
 
 
-_INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
 _MAX_PACKAGES = 120
 _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
@@ -93,16 +91,19 @@ def choose_framework(question: str, project: LocalProject) -> FrameworkChoice:
 
     Reads sources of the project's dependencies only if the question names no library.
     """
-    name, sure = named_framework(question, project)
-    if sure:
+    name, sure, guess = named_framework(question, project)
+    if sure or (guess and not _is_class(guess)):
         return FrameworkChoice(name)
     wanted = direct_dependencies(project)[:_MAX_PACKAGES]
     listing, reading = ReadingAllowance(_MAX_LISTED_BYTES), ReadingAllowance(_MAX_READ_BYTES)
     known = [one for one in (_library(name, project, listing, reading) for name in wanted) if one is not None]
     searched = tuple(one.name for one in known)
-    owner = _quoted(question, known) or _owner(question, known)
+    # what is taken for a library that is not there may be a class of one that is
+    owner = _owner(guess, known) if guess else _quoted(question, known) or _owner(question, known)
     if owner:
         return FrameworkChoice(owner, searched)
+    if guess:
+        return FrameworkChoice(name)
     again = ReadingAllowance(_MAX_READ_BYTES)
     ranked = _ranked(question, [one._replace(reading=again) for one in known])
     if ranked and (ranked[0][0] >= _SURE or name is None):
@@ -117,10 +118,7 @@ def direct_dependencies(project: LocalProject) -> list[str]:
     """
     running = project.direct_dependencies(development=False)
     named = [*sorted(running), *sorted(project.direct_dependencies() - running)]
-    if any(project.distribution(name, own=False) for name in named):
-        return named
-    installed = {normalise(one.name) for one in project.distributions()} - _INSTALLERS
-    return [*named, *sorted(installed.difference(named))]
+    return [*named, *sorted(undeclared(project).difference(named))]
 
 
 class _Library(NamedTuple):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kr_core.project.project import LocalProject
 
-__all__ = ["infer_framework", "named_framework", "topic_and_tags"]
+__all__ = ["infer_framework", "named_framework", "topic_and_tags", "undeclared"]
 
 Cue = Literal[
     "dotted", "import", "backticks", "closing", "placed", "owner", "noun", "capital", "bare", "other", "part"
@@ -56,7 +56,7 @@ _FILE_TAILS = frozenset(
 _ENGLISH_ENDINGS = re.compile(
     r"(?:ing|ings|tion|tions|sion|ment|ments|ness|ity|ities|ly|able|ible|ed|ence|ance|ism|ship|ful|less|ous|ual|ies|ss|ers|ors|ure)$"
 )
-_CLASS_ENDINGS = re.compile(r"(?:Error|Exception|Warning|Client|Session|Response|Request|Requests|Model|Timeout|Handler|Config|Settings|Sockets?|Pool|Queue|Field|View|Manager|Factory|Context|Type|Types|Base|Script|Hub|Event|Group|Transport|Auth|Adapter|Mixin|Loader|Dumper|Parser|Validator|Logger|Schema|Classifier|Regressor|Estimator|Encoder|Decoder|Vectorizer|Scaler|Formatter|Converter|Serializer|Builder|Iterator|Executor|Connection|Cursor|Router|Middleware|Registry|Provider)$")  # fmt: skip
+_CLASS_ENDINGS = re.compile(r"(?:Error|Exception|Warning|Client|Session|Response|Request|Requests|Model|Timeout|Handler|Config|Settings|Sockets?|Pool|Queue|Field|View|Manager|Factory|Context|Type|Types|Base|Script|Hub|Event|Group|Transport|Auth|Adapter|Mixin|Loader|Dumper|Parser|Validator|Logger|Schema)$")  # fmt: skip
 
 _SCORES: dict[Cue, int] = {
     "dotted": 100,
@@ -78,6 +78,8 @@ _PARTS_OF_LIBRARIES = frozenset(
     schema script server session signal style table task template test type validator view widget worker""".split()
 )
 """What an ordinary word before it makes a library's: a click option, a rich table."""
+_INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
+"""What every environment may have, and no question means that does not name it."""
 _ENOUGH = 40
 """What a package must score to be what the question is about; below, it is taken only for want of another."""
 
@@ -100,6 +102,15 @@ class _FrameworkCandidate(NamedTuple):
     """Whether the project itself asks for it."""
 
 
+class NamedFramework(NamedTuple):
+    """What a question names."""
+
+    framework: str | None
+    sure: bool = True
+    guess: str = ""
+    """How the question spells it, if it is taken for a library that is not there by its spelling alone."""
+
+
 def infer_framework(question: str, project: LocalProject) -> str | None:
     """Say which framework a question is about, as a normalised name (`pyyaml`), or None where nothing says so.
 
@@ -108,10 +119,10 @@ def infer_framework(question: str, project: LocalProject) -> str | None:
     the project depends on it. A library that is not installed is recognised only where it clearly is one. Where nothing
     is named, the one direct dependency of the project is meant, if there is but one.
     """
-    return named_framework(question, project)[0]
+    return named_framework(question, project).framework
 
 
-def named_framework(question: str, project: LocalProject) -> tuple[str | None, bool]:
+def named_framework(question: str, project: LocalProject) -> NamedFramework:
     """The framework that a question is about, as `infer_framework` says, and whether the question names it for sure."""
     mentions = list(_mentions(question))
     packages = _rank([*_installed(mentions, question, project), *_before_endings(question, project)])
@@ -124,15 +135,21 @@ def named_framework(question: str, project: LocalProject) -> tuple[str | None, b
     guessed = packages and packages[0].origin == "absent" and packages[0].framework not in KNOWN
     own = next((one for one in packages if one.is_direct), None)
     if guessed and own is not None:  # what the project has comes before a word that may be a library's name
-        return own.framework, True
+        return NamedFramework(own.framework)
     if packages and packages[0].score >= _ENOUGH and not (spelled and guessed):
-        return packages[0].framework, True
+        best = packages[0]
+        written = question[best.start : best.start + len(best.framework)]
+        return NamedFramework(best.framework, not guessed, written if guessed else "")
     if any(_is_about_python(mention) for mention in mentions):
-        return "python", True
+        return NamedFramework("python")
     sole = _sole_dependency(project)
     if sole is not None:
-        return sole, True
-    return (packages[0].framework, packages[0].is_direct) if packages else (None, False)
+        return NamedFramework(sole)
+    return (
+        NamedFramework(packages[0].framework, packages[0].is_direct)
+        if packages
+        else NamedFramework(None, sure=False)
+    )
 
 
 def _mentions(question: str) -> Iterator[_Mention]:
@@ -382,11 +399,14 @@ def _sole_dependency(project: LocalProject) -> str | None:
     installed = [name for name in sorted(names) if project.distribution(name, own=False)]
     if len(installed) == 1:
         return installed[0]
-    if any(
-        project.distributions()
-    ):  # any of what is installed may be meant, where no file says what is asked for
-        return None
-    return next(iter(names)) if len(names) == 1 else None
+    return next(iter(names)) if len(names) == 1 and not undeclared(project) else None
+
+
+def undeclared(project: LocalProject) -> frozenset[str]:
+    """What is installed in the project's environment, if its files name nothing of that: a question may be about any of it."""
+    if any(project.distribution(name, own=False) for name in project.direct_dependencies()):
+        return frozenset()
+    return frozenset(normalise(one.name) for one in project.distributions()) - _INSTALLERS
 
 
 def _rank(candidates: list[_FrameworkCandidate]) -> list[_FrameworkCandidate]:
