@@ -132,10 +132,11 @@ def _of_named_owner(
         meant = next((one for one in same if one.symbol == symbol), None)
         meant = meant or _parameter(index, symbol, first.parameter, origin)
         if meant is not None:
-            better = {"coverage": first.coverage, "covered": first.covered, "pinned": first.pinned}
-            known = {meant.title, first.title} if symbol in first.also else {meant.title}
-            rest = [one for one in answered.passages if one.title not in known]
-            return answered._replace(passages=(meant.model_copy(update=better), *rest))
+            return _ahead(
+                answered,
+                meant.model_copy(update={"pinned": first.pinned}),
+                instead_of=first.title if symbol in first.also else "",
+            )
     return answered
 
 
@@ -204,9 +205,7 @@ def _telling_parameter_first(
     meant = _parameter(index, first.symbol, best, origin) if best else None
     if meant is None:
         return answered
-    better = {"coverage": first.coverage, "covered": first.covered}
-    rest = [one for one in answered.passages if one.title != meant.title]
-    return answered._replace(passages=(meant.model_copy(update=better), *rest))
+    return _ahead(answered, meant)
 
 
 def _worded_parameter_first(
@@ -232,9 +231,7 @@ def _worded_parameter_first(
                 else None
             )
             if meant is not None and meant.lead and not (meant.deprecated or advises_against(meant.text)):
-                better = {"coverage": first.coverage, "covered": first.covered}
-                rest = [one for one in answered.passages if one.title != meant.title]
-                return answered._replace(passages=(meant.model_copy(update=better), *rest))
+                return _ahead(answered, meant)
     return answered
 
 
@@ -265,14 +262,26 @@ def _able_parameters_first(
     found = [one for name in best if name and (one := _parameter(index, first.symbol, name, origin))]
     if not found or not found[0].lead:
         return answered
+    return _ahead(answered, found[0].model_copy(update={"pinned": True}), *found[1:])
+
+
+def _ahead(answered: IndexAnswer, *meant: Passage, instead_of: str = "") -> IndexAnswer:
+    """The answer with some passages before its first one, which say as much of the question as that; each is there once.
+
+    Args:
+        answered: with one passage at least.
+        meant: the passages.
+        instead_of: the title of another one that goes.
+    """
+    first = answered.passages[0]
+    known = {instead_of, *(one.title for one in meant)}
     better = {"coverage": first.coverage, "covered": first.covered}
-    meant = [
-        found[0].model_copy(update={**better, "pinned": True}),
-        *(one.model_copy(update=better) for one in found[1:]),
-    ]
-    titles = {one.title for one in meant}
-    rest = [one for one in answered.passages if one.title not in titles]
-    return answered._replace(passages=(*meant, *rest))
+    return answered._replace(
+        passages=(
+            *(one.model_copy(update=better) for one in meant),
+            *(one for one in answered.passages if one.title not in known),
+        )
+    )
 
 
 def _said_by_name(parameter: str, terms: Sequence[Term], said: Collection[str]) -> float:

@@ -36,8 +36,9 @@ def passage_at_site(
 ) -> Passage:
     data = indexed.data
     same_file = site["path"] == data["site"]["path"]
-    # A clone's own documentation lies in another file: then its signature alone is cited beside the shared text.
-    if not same_file:
+    # A clone's documentation is cited from one file. Where its signature has the parameter as that one's has, it is as good.
+    is_alike = same_file or site["source"] == data["site"]["source"]
+    if not is_alike:
         also = (site["symbol"], *also)
     shown = site if same_file else data["site"]
     text, lines = with_site(data["doc"], data["doc_line"], shown)
@@ -50,7 +51,7 @@ def passage_at_site(
         lead=indexed.lead,
         kind="parameter",
         what=data["what"],
-        symbol=site["symbol"] if same_file else indexed.symbol,
+        symbol=site["symbol"] if is_alike else indexed.symbol,
         parameter=indexed.parameter,
         star=data.get("star", ""),
         signature=shown["source"] or None,

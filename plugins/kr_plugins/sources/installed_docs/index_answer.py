@@ -364,8 +364,6 @@ def _passage(found: RankedPassage, terms: Sequence[Term], origin: Origin) -> Pas
             symbols.index(found.named) if found.named in symbols else closest_name(symbols, terms)
         )
         base = passage_at_site(indexed, chosen, tuple(site["symbol"] for site in sites), origin)
-        if chosen["symbol"] == found.named and chosen["source"] == indexed.data["site"]["source"]:
-            base = base.model_copy(update={"symbol": found.named})
     else:
         base = passage_of(indexed, origin)
     also = tuple(dict.fromkeys([*base.also, *(name for name in found.also if name != base.symbol)]))
