@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         rows = read_record(file)
         first = next(rows)  # which checks the whole file before the journal is locked
-        journal.restore(_counted(_with(first, rows), counts))
+        journal.restore(_counted(chain([first], rows), counts))
         print(printable(f"imported from {file}: {_said(counts)}"))
         flaws = journal.verify()
         for flaw in flaws[:_MOST_FLAWS]:
@@ -58,11 +59,6 @@ def _counted(rows: Iterable[RecordRow], counts: Counter[str]) -> Iterator[Record
     for row in rows:
         counts[row.table] += 1
         yield row
-
-
-def _with(first: RecordRow, rows: Iterator[RecordRow]) -> Iterator[RecordRow]:
-    yield first
-    yield from rows
 
 
 def _said(counts: Counter[str]) -> str:

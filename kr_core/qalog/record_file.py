@@ -44,8 +44,8 @@ _JSON_AT = {"events": 5, "documents": 4, "steps": 2}
 _AGAIN = "export it again with `kr journal export`; nothing was imported"
 
 
-def write_record(rows: Iterable[RecordRow], file: Path) -> int:
-    """Write a new file that only its owner can read, as a whole or not at all; returns the number of rows.
+def write_record(rows: Iterable[RecordRow], file: Path) -> None:
+    """Write a new file that only its owner can read, as a whole or not at all.
 
     Raises:
         StorageError: it is there already or cannot be written, or the journal cannot be read.
@@ -55,7 +55,7 @@ def write_record(rows: Iterable[RecordRow], file: Path) -> int:
     digest, count = sha256(), 0
     try:
         with tempfile.NamedTemporaryFile(prefix=f".{file.name}.", dir=file.parent) as made:
-            for count, line in enumerate(_lines(rows)):  # noqa: B007  the head is not counted
+            for count, line in enumerate(_lines(rows)):  # noqa: B007  the last line says how many rows there are; the head is line 0
                 digest.update(line)
                 made.write(line)
             made.write(_line({"rows": count, "sha256": digest.hexdigest()}))
@@ -66,7 +66,6 @@ def write_record(rows: Iterable[RecordRow], file: Path) -> int:
         raise StorageError(
             f"cannot be written: {error.strerror or error}", where=str(file), hint="nothing was exported"
         ) from error
-    return count
 
 
 def _lines(rows: Iterable[RecordRow]) -> Iterator[bytes]:

@@ -40,7 +40,7 @@ EXEMPT = {
 
 @pytest.fixture(autouse=True)
 def _database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database of its own for a page that names one; such a page is skipped where there is no PostgreSQL."""
+    """A database for a page that names one; without PostgreSQL the test skips such a page."""
     page = request.node.callspec.params.get("page") if hasattr(request.node, "callspec") else None
     if (
         "run" in request.fixturenames

@@ -65,7 +65,7 @@ UNSURE = said(confidence=65)
 
 
 def test_of_two_processes_exactly_one_decides(tmp_path):
-    """Two processes reply to the same hundreds of questions at once: each question has one answer, and the other is told whose."""
+    """Two processes reply to the same hundreds of questions at once: each question has one answer, and the other process learns whose."""
     folder = tmp_path / "project"
     with service(folder, {"logs": []}, duc=Says(UNSURE)) as made:
 
@@ -250,16 +250,18 @@ def test_killed_while_the_agent_is_asked_again(project_folder, environ, kr):
     project(project_folder)
     assert kr("ask", QUESTION, "--topic", "authentication", env=trust).code == 5
     program = (project_folder / "agent.py").read_text()
+    asked = project_folder / "asked"
     (project_folder / "agent.py").write_text(
-        "import time\nopen('%s', 'w')\ntime.sleep(600)" % (project_folder / "asked")
+        f"import os, time\nopen('{asked}', 'w').write(str(os.getpid()))\ntime.sleep(600)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(project_folder)], env={**environ, **trust}, start_new_session=True
     )
-    while not (project_folder / "asked").exists():
+    while not asked.exists() or not asked.read_text():
         assert process.poll() is None
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    os.kill(int(asked.read_text()), signal.SIGKILL)  # it has a session of its own, which would sleep on
     (project_folder / "agent.py").write_text(program)
     (case,) = kr("inbox", "list", "--json").json
     assert (case["revision"], case["resolution"]) == (1, None)

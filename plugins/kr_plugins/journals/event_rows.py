@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kr_core.plugin import Document
 
-__all__ = ["DocumentChange", "EventRow", "as_json", "decoded", "events_of", "row_of"]
+__all__ = ["DocumentChange", "EventRow", "as_json", "decoded", "events_of", "of_entries", "row_of"]
 
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 """Made once: `json.dumps` would make one for each event."""
@@ -46,6 +46,19 @@ def row_of(event: Event) -> EventRow:
     """
     data = as_json(event.data, "event", event.kind)
     return event.id, event.time.isoformat(), event.run, event.kind, data, feature_of(event.data)
+
+
+def of_entries(feature: str, exchange: str, mark: str) -> tuple[str, list[str]]:
+    """The condition that an event is an entry, of a feature and an exchange where these are given, and its values.
+
+    Args:
+        feature: or empty.
+        exchange: or empty.
+        mark: what stands for a value in the statements of the database.
+    """
+    wanted = [(f"feature = {mark}", feature), (f"run = {mark}", exchange)]
+    clauses = " AND ".join(clause for clause, value in wanted if value) or "feature IS NOT NULL"
+    return f"{clauses} AND ", [value for _, value in wanted if value]
 
 
 def events_of(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import StorageError
 from kr_core.plugin import Document, Issue
 from kr_plugins.journals import hash_chain
-from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, row_of
+from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, of_entries, row_of
 from kr_plugins.journals.group_commit import GroupCommit
 from kr_plugins.postgres.database import streamed
 from kr_plugins.postgres.lease_table import LeaseTable
@@ -138,13 +138,9 @@ class SharedJournal:
         Raises:
             StorageError: the journal cannot be read.
         """
-        wanted = [("feature = %s", feature), ("run = %s", exchange)]
-        clauses = " AND ".join(clause for clause, value in wanted if value) or "feature IS NOT NULL"
-        return self._events(f"{clauses} AND ", tuple(value for _, value in wanted if value), after, limit)
+        return self._events(*of_entries(feature, exchange, "%s"), after, limit)
 
-    def _events(
-        self, clauses: str, values: tuple[str, ...], after: int, limit: int
-    ) -> list[tuple[int, Event]]:
+    def _events(self, clauses: str, values: Sequence[str], after: int, limit: int) -> list[tuple[int, Event]]:
         rows = self._database.rows(
             f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}project = %s AND number > %s"  # noqa: S608  the clauses are this module's own
             " ORDER BY number LIMIT %s",

@@ -31,7 +31,7 @@ def file(tmp_path):
 
 
 def written(file, rows=ROWS):
-    assert write_record(iter(rows), file) == len(rows)
+    write_record(iter(rows), file)
     return file.read_bytes().splitlines(keepends=True)
 
 

@@ -12,7 +12,7 @@ from kr_core import StorageError
 from kr_core.plugin import Document, LightAppender
 from kr_core.toolkit import make_state_folder
 from kr_plugins.journals import hash_chain, sqlite_append
-from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, row_of
+from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, of_entries, row_of
 from kr_plugins.journals.group_commit import GroupCommit
 from kr_plugins.journals.sqlite import migrations, record_head, table_copy
 from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
@@ -145,9 +145,7 @@ class SQLite:
         Raises:
             StorageError: the journal cannot be read.
         """
-        wanted = [("feature = ?", feature), ("run = ?", exchange)]
-        clauses = " AND ".join(clause for clause, value in wanted if value) or "feature IS NOT NULL"
-        return self._events(f"{clauses} AND ", [value for _, value in wanted if value], after, limit)
+        return self._events(*of_entries(feature, exchange, "?"), after, limit)
 
     def _events(self, clauses: str, values: Sequence[str], after: int, limit: int) -> list[tuple[int, Event]]:
         rows = self._rows(
