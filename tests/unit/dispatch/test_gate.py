@@ -339,8 +339,9 @@ class User(threading.Thread):
             name = f"mine/{len(self.committed)}"
             self._repository.write(name, name)
             for command in self._commands:
-                while not self._done(command.format(name)) and not self.ended.is_set():
-                    pass
+                while not self._done(command.format(name)):
+                    if self.ended.is_set():
+                        return  # without this command the next one has nothing to do
             self.committed.append(name)
 
     def _done(self, command):
