@@ -41,6 +41,8 @@ _OWN = 400
 _NOT_FOUND = (200, 200)
 _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
+_IN_DOUBT_NAMED = (450, 150, 150)
+"""The same where the question names what comes first: its own parameters follow, and only two neighbours."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
 _ALSO_TAKES = 360
@@ -172,18 +174,21 @@ class _Composer:
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        summary = [*self.notices, *self.alike(first), *self.blocks([first], _IN_DOUBT[:1])]
+        is_named = any(one.passage.pinned and one.passage.symbol == first.passage.symbol for one in parts)
+        budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
+        summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
         told = self.telling(first, _NEAR_UNSURE)
         summary += told or self.also_takes(first)
         code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
         others = list(self.only_replacements(first, others))
-        budgets = list(_IN_DOUBT[1:])
+        del budgets[0]
         for other in self.without_async_twins(first, others):
-            block = self.blocks([other], budgets[:1])
+            is_free = is_named and (other.passage.pinned or other.passage.symbol == first.passage.symbol)
+            block = self.blocks([other], [_BESIDE] if is_free else budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
-            del budgets[: 1 if block else 0]
+            del budgets[: 1 if block and not is_free else 0]
         example = self.example(first, first.support)
         return self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
@@ -631,7 +636,9 @@ class _Composer:
         named = [
             name.lstrip("*")
             for name, _default in passage.parameters
-            if passage.what in {"function", "class"} and self.asked.names(name)
+            if passage.what in {"function", "class"}
+            and name not in passage.required  # passed by its place, so that no code has its name
+            and self.asked.names(name)
         ]
         known = [one.passage for one in self.parts] + [one for each in self.parts for one in each.support]
         found = shortest_example(passage, [passage, *others], self.asked, frozenset(named), known)

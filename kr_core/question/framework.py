@@ -32,7 +32,9 @@ Cue = Literal[
 ]
 Origin = Literal["installed", "locked", "standard", "own", "absent"]
 
-_TOKEN = re.compile(r"@[A-Za-z0-9][\w.-]*/[\w.-]*\w|[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*", re.ASCII)
+_TOKEN = re.compile(
+    r"@[A-Za-z0-9][\w.-]*/[\w.-]*\w|(?<!\d)[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*", re.ASCII
+)
 _PLACE = re.compile(
     r"(?:\b(?:in|inside|with|using|via|use|uses|used)\s+(?:the\s+)?(?:python(?:['\u2019]s)?\s+)?|(?:在|用|使用)\s*)[`'\"]?$",
     re.IGNORECASE,

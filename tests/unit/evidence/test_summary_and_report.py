@@ -347,6 +347,28 @@ def test_an_answer_that_is_not_sure_shows_only_code_of_its_first_passage():
     assert [one.code for one in doubted("How do I put a ball?", found(own, other)).summary_code] == [code]
 
 
+@pytest.mark.req("A4")
+def test_code_need_not_name_what_is_passed_by_its_place():
+    """A required parameter that is a word of the question is in no code: `put('ball')` shows how a thing is put."""
+    code = "box.put('ball')"
+    own = PUT.model_copy(update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,)})
+    assert [one.code for one in draft_of(query("How do I put a thing?"), found(own)).summary_code] == [code]
+    assert draft_of(query("How do I put it with a lid?"), found(own)).summary_code == ()
+
+
+@pytest.mark.req("A3", "A8")
+def test_beside_a_callable_that_the_question_names_come_few_others():
+    """What is not sure lists neighbours; where the question names a callable, that and its own parameters come before two of them."""
+    others = [symbol(f"box.put{n}", f"def put{n}():", f"Put a soft thing {n}.") for n in range(5)]
+    lid = parameter("box.put", "lid", "lid=False", "Whether a soft thing gets a lid.")
+    put = PUT.model_copy(update={"pinned": True})
+    for first, neighbours in ((put, 2), (PUT, 4)):
+        texts = doubted("How do I put a soft thing?", found(first, others[0], lid, *others[1:])).summary
+        shown = " ".join(claim.text for claim in texts)
+        assert "`box.put(lid=...)`" in shown
+        assert sum(f"box.put{n}" in shown for n in range(5)) == neighbours
+
+
 @pytest.mark.req("A9")
 @pytest.mark.parametrize(
     ("missing", "coverage", "score", "said"),

@@ -145,6 +145,16 @@ def test_a_name_with_a_dot_is_that_of_a_dependency(tmp_path, project):
     assert infer_framework("How do I set a base URL in axios from package.json?", shop) == "axios"
 
 
+@pytest.mark.req("R1")
+def test_the_unit_of_a_number_is_no_library(tmp_path, project):
+    """`ms` is a package too."""
+    (tmp_path / "package.json").write_text(
+        '{"dependencies": {"axios": "1.21.1"}, "devDependencies": {"ms": "2.1.3"}}'
+    )
+    error = "AxiosError: timeout of 1000ms exceeded"
+    assert infer_framework(error, project()) == "axios"
+
+
 def test_the_only_direct_dependency_is_meant_where_nothing_is_named(tmp_path, make_environment, project):
     make_environment(tmp_path / ".venv", {"httpx": "1", "h11": "1", "pytest": "8"})
     (tmp_path / "pyproject.toml").write_text(

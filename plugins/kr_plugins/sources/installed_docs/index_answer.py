@@ -231,7 +231,9 @@ def _with_messages(
     titles = {passage.title for passage in said}
     rest = [passage for passage in answered.passages if passage.title not in titles]
     if not exact:
-        return answered._replace(passages=(*rest[:1], *said, *rest[1:])[:_SHOWN])
+        error = found[0].passage.data["error"]
+        before = 0 if error and re.search(rf"\b{re.escape(error)}\b", parsed.text) else 1
+        return answered._replace(passages=(*rest[:before], *said, *rest[before:])[:_SHOWN])
     rest = [
         passage.model_copy(update={"pinned": False, "coverage": min(passage.coverage, _BESIDE)})
         for passage in rest

@@ -249,6 +249,15 @@ def test_a_message_of_another_version_comes_second(ask):
 
 
 @pytest.mark.req("A1")
+def test_a_message_of_another_version_comes_first_with_its_class(ask):
+    """The class beside it says that it is this one."""
+    question = "BoxError: The thing 'ball' is larger than this box has room. Take a larger one, or box.fold(thing) before."
+    _query, found = ask(question)
+    assert found.passages[0].title == "BoxError in box._put.put"
+    assert not found.passages[0].pinned
+
+
+@pytest.mark.req("A1")
 @pytest.mark.parametrize(
     "question",
     [
