@@ -43,6 +43,8 @@ _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _IN_DOUBT_NAMED = (450, 150, 150)
 """The same where the question names what comes first: its own parameters follow, and only two neighbours."""
+_OF_ONE = frozenset({"how_to", "meaning", "default", "options"})
+"""Kinds of questions that one callable answers."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
 _ALSO_TAKES = 360
@@ -174,7 +176,9 @@ class _Composer:
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        is_named = any(one.passage.pinned and one.passage.symbol == first.passage.symbol for one in parts)
+        is_named = self.asked.parsed.kind in _OF_ONE and any(
+            one.passage.pinned and one.passage.symbol == first.passage.symbol for one in parts
+        )
         budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
         told = self.telling(first, _NEAR_UNSURE)

@@ -126,7 +126,7 @@ def answer(
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
-    terms = question_terms(index, asked, without=names, versions=versions)
+    terms = _of_subject(question_terms(index, asked, without=names, versions=versions), parsed)
     ranked = rank(index, terms, _SHOWN, focus=focus)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
@@ -147,6 +147,12 @@ def answer(
     if not answered.passages and answered.unresolved:
         answered = answered._replace(passages=_beside_absent(index, answered.unresolved, origin))
     return _with_messages(index, parsed, answered, names, origin)
+
+
+def _of_subject(terms: list[Term], parsed: ParsedQuestion) -> list[Term]:
+    """The terms without the words that only ask for a default: they do not speak for `DefaultFormatter`."""
+    asking = _ASKS_FOR_KIND["default"] if parsed.kind == "default" else frozenset()
+    return [term for term in terms if stem(term.word) not in asking] or terms
 
 
 def _beside_absent(
@@ -230,9 +236,12 @@ def _with_messages(
     said += _around(index, found[0].passage, names, origin)
     titles = {passage.title for passage in said}
     rest = [passage for passage in answered.passages if passage.title not in titles]
+    error = found[0].passage.data["error"]
+    is_raised = bool(error and re.search(rf"\b{re.escape(error)}\b", parsed.text))
+    if exact or is_raised:  # what else has words of an error's text is about other things
+        rest = [passage for passage in rest if passage.pinned]
     if not exact:
-        error = found[0].passage.data["error"]
-        before = 0 if error and re.search(rf"\b{re.escape(error)}\b", parsed.text) else 1
+        before = 0 if is_raised else 1
         return answered._replace(passages=(*rest[:before], *said, *rest[before:])[:_SHOWN])
     rest = [
         passage.model_copy(update={"pinned": False, "coverage": min(passage.coverage, _BESIDE)})

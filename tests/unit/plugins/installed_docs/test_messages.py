@@ -248,6 +248,35 @@ def test_a_message_of_another_version_comes_second(ask):
     assert places[0] <= 1
 
 
+@pytest.mark.req("A1", "A3")
+def test_beside_a_quoted_message_is_only_what_belongs_to_it(ask, install):
+    """What shares words with the text of an error is about something else."""
+    sort = textwrap.indent(
+        'def sort(larger=True):\n    """Sort a box: a larger thing has less room."""\n', " " * 8
+    )
+    install("box", {**BOX, "box/_put.py": f"{BOX['box/_put.py'].rstrip(' ')}{sort}"})
+    _query, found = ask("BoxError: The thing 'ball' is larger than the box has room.")
+    assert [one.symbol for one in found.passages] == [None, "box.BoxError"]
+
+
+@pytest.mark.req("A2")
+def test_the_words_that_ask_for_a_default_name_nothing(install, ask_about):
+    """A class that is called so is not what a port is."""
+    source = """\
+        '''Servers.'''
+
+        class DefaultFormatter:
+            def form(self): ...
+
+        def run(app, port=8000, host="127.0.0.1"):
+            '''Run an application.'''
+        """
+    install("kiosk", {"kiosk/__init__.py": source})
+    summary, _level = ask_about("kiosk", "What port does kiosk listen on by default?")[:2]
+    assert "DefaultFormatter" not in summary.partition("kiosk.run")[0]
+    assert "8000" in summary
+
+
 @pytest.mark.req("A1")
 def test_a_message_of_another_version_comes_first_with_its_class(ask):
     """The class beside it says that it is this one."""
