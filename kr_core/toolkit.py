@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from kr_core.question.worded_names import named_elsewhere as named_elsewhere
     from kr_core.question.worded_names import says_parameter as says_parameter
     from kr_core.question.worded_names import telling_stems as telling_stems
+    from kr_core.search.asked_names import Resolved as Resolved
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
-    from kr_core.search.named import Resolution as Resolution
-    from kr_core.search.named import Resolved as Resolved
-    from kr_core.search.named import look_up as look_up
-    from kr_core.search.named import resolve as resolve
+    from kr_core.search.name_resolution import Resolution as Resolution
+    from kr_core.search.name_resolution import look_up as look_up
+    from kr_core.search.name_resolution import resolve as resolve
     from kr_core.search.passage_index import FORMAT as _FORMAT
     from kr_core.search.passage_index import Hit as Hit
     from kr_core.search.passage_index import IndexedPassage as IndexedPassage

@@ -10,7 +10,7 @@ import pytest
 from support.projects import install
 from support.regexes import seconds_for
 
-from kr_core.search.named import resolve
+from kr_core.search.name_resolution import resolve
 from kr_core.toolkit import IndexedPassage, build_index, parse_question
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
