@@ -13,8 +13,9 @@ from kr_core.plugin import Candidates, ChangeResult, RebuildResult, WriteResult
 from kr_core.toolkit import fold_name
 from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import KnowledgeFolder, reason, utc_now
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange, UnreadableIndexError
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange
 from kr_plugins.stores.files.index_merge import merge_indexes, resolve_conflict
+from kr_plugins.stores.files.index_parser import UnreadableIndexError
 from kr_plugins.stores.files.indexes import IndexFile
 from kr_plugins.stores.files.paths import ReportPaths
 

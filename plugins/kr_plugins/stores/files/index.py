@@ -1,4 +1,4 @@
-"""`index.yaml` and `_archived-index.yaml` as values: read with tolerance, changed item by item, written as they were found.
+"""`index.yaml` and `_archived-index.yaml` as values: searched, changed item by item, written as they were found.
 
 What KR does not understand stays where it is: comments, unknown keys, and items that are not entries. An index that
 is a bare list stays one, and so do CRLF and a byte order mark.
@@ -9,151 +9,37 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import cached_property
-from itertools import repeat
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from kr_core.toolkit import fold_name, uncollected, yaml_text
-from kr_plugins.stores.files.entries import ReadEntry, item_with, read
+from kr_core.toolkit import fold_name, uncollected
+from kr_plugins.stores.files.entries import ReadEntry, item_with
 from kr_plugins.stores.files.index_edit import (
-    IndexText,
-    cut,
     edited,
-    entry_of,
-    item_of,
     loses_comments,
-    own_form,
-    topic_of,
     written,
 )
+from kr_plugins.stores.files.index_row import IndexRow
 from kr_plugins.stores.report_names import is_report_path
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from datetime import date
 
     from kr_core.plugin import Entry
     from kr_core.toolkit import TopicIndex
-    from kr_plugins.stores.files.index_edit import OwnForm
 
 LIVE, ARCHIVED = "entries", "archived_entries"
 """The keys under which the two files hold their lists."""
 
-_ANCHOR = re.compile(r"(?<!\S)&([^\s\[\]{},]+)")
-_COMMENT = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*")
-_CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$", re.MULTILINE)
 _A_USUAL_PATH = r"frameworks(?:/[\w-][\w.-]*)+\.md"
 _USUAL_PATH = re.compile(_A_USUAL_PATH, re.ASCII)
 """What nearly all paths of reports look like; the others are looked at part by part."""
 _USUAL_PATHS = re.compile(rf"(?>{_A_USUAL_PATH}(?:\n|\Z))*+", re.ASCII)
-_MOST_LINES = 60
-"""So many lines of an item are tried where a file is broken; KR's own have about a dozen."""
-_MOST_ROWS = 60_000
-"""Entries of an index. A folder of knowledge has some hundreds; commands that look at all of them take ten seconds for so many."""
-_MOST_INDEX_LINES = 800_000
-"""Lines of an index; the entries of one with many tags take as much memory as the largest number of entries."""
-_MOST_FOREIGN_LENGTH = 1_000_000
-"""Characters of an index that cannot be cut into its entries."""
-_MOST_SALVAGED = 10_000
-"""Pieces of a broken index that are tried one by one."""
-_MOST_TRIED = 10_000_000
-"""Characters that are tried in all: a piece that is broken itself is tried once for each of its lines."""
-_TRY = 500
-"""Characters that are read in the time that each attempt takes besides."""
 _FEW = 8
 """Rows of one id or path that are looked at each time; KR's own have one."""
-_BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
-
-
-class UnreadableIndexError(Exception):
-    """The text is not an index; the message says where and why."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(reason)
-        self.line = line
-
-
-class IndexRow:
-    """An item of the list: its lines as the file has them, and what they say.
-
-    One in KR's own form is read when it is needed: of thousands, most never are.
-
-    Args:
-        text: its lines; empty for one that has no lines of its own yet.
-        read: what they say; None to read them later.
-        own: what is known of it without; needed where `read` is None.
-        undated: the day of an entry that has none.
-    """
-
-    __slots__ = ("_entry", "_own", "_read", "_undated", "text")
-
-    def __init__(
-        self, text: str, read: ReadEntry | None, own: OwnForm | None = None, undated: date = date.min
-    ) -> None:
-        self.text = text
-        self._read = read
-        self._entry: Entry | None = None
-        self._own = own
-        self._undated = undated
-
-    @property
-    def read(self) -> ReadEntry:
-        """The item and its entry."""
-        if self._read is None:
-            self._read = read(item_of(self.text), self._undated)
-            if self._entry is not None:
-                self._read = self._read._replace(entry=self._entry)
-        return self._read
-
-    @property
-    def entry(self) -> Entry | None:
-        """Its entry, made without the item where that has KR's own form."""
-        if self._entry is None and self._read is None and self.is_plain():
-            self._entry = entry_of(self.text)
-        return self._entry or self.read.entry
-
-    @property
-    def was_read(self) -> bool:
-        """Whether its values were asked for."""
-        return self._read is not None or self._entry is not None
-
-    @property
-    def key(self) -> tuple[str, str, str] | None:
-        """The id, framework and path of its entry; None where it has none."""
-        if self._own is not None:
-            return self._own[:3]
-        entry = self.read.entry
-        return None if entry is None else (entry.id, entry.framework, entry.path)
-
-    @property
-    def topic(self) -> tuple[str, str, tuple[str, ...]]:
-        """The framework, topic and tags of its entry, which it must have; no entry is made for it."""
-        found = topic_of(self.text) if self._read is None and self._own is not None else None
-        if found is not None and self._own is not None:
-            return self._own.framework, *found
-        entry = self.read.entry
-        assert entry is not None
-        return entry.framework, entry.topic, entry.tags
-
-    def is_plain(self, today: date = date.max) -> bool:
-        """Whether its values need no closer look, by this day."""
-        return self._own is not None and self._own.is_plain and self._undated <= today
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether it says when its entry was created."""
-        return self.is_plain() or self.read.dated
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the lines are the same, and say the same."""
-        if not isinstance(other, IndexRow) or self.text != other.text:
-            return False
-        return (bool(self.text) and self.is_plain() and other.is_plain()) or self.read == other.read
-
-    def __hash__(self) -> int:
-        """By its lines."""
-        return hash(self.text)
+BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 class _RowEntries(Sequence["Entry"]):
@@ -389,7 +275,7 @@ class Index:
         ended = [text if text.endswith("\n") else f"{text}\n" for text in rows]
         text = self._head(empty=not rows) + "".join(ended) + self.tail
         text = text.replace("\n", "\r\n") if self.crlf else text
-        return _BOM + text if self.bom else text
+        return BOM + text if self.bom else text
 
     def _head(self, *, empty: bool) -> str:
         head = self.head if self.head.endswith("\n") or not self.head else f"{self.head}\n"
@@ -474,186 +360,3 @@ def _normal(path: str) -> str:
     """A path without empty parts and dots; nearly all are written so, and a path object costs a hundred times as much."""
     plain = "//" not in path and "/." not in path and path[:1] != "." and path[-1:] != "/"
     return path if plain else PurePosixPath(path).as_posix()
-
-
-def parse(
-    text: str,
-    *,
-    key: str = LIVE,
-    header: Mapping[str, Any],
-    undated: date,
-    known: Mapping[str, IndexRow] | None = None,
-) -> Index:
-    """Read an index.
-
-    Args:
-        text: the file's text; empty for a new index.
-        key: of the list, `LIVE` or `ARCHIVED`.
-        header: the header's keys and defaults, in order; what the file says wins.
-        undated: the date of entries that have none.
-        known: rows that were read before, by their text.
-
-    Raises:
-        UnreadableError: the text is not YAML, or not an index.
-    """
-    bom, crlf = text.startswith(_BOM), "\r" in text and "\r\n" in text
-    text = text.removeprefix(_BOM)
-    text = text.replace("\r\n", "\n") if crlf else text
-    conflict = _CONFLICT.search(text) if "<<<<<<<" in text or ">>>>>>>" in text else None
-    if conflict is not None:
-        line = text.count("\n", 0, conflict.start()) + 1
-        raise UnreadableIndexError("a merge conflict that is not resolved", line)
-    if text.count("\n") > _MOST_INDEX_LINES:
-        raise UnreadableIndexError(f"more than {_MOST_INDEX_LINES:,} lines")
-    with uncollected():
-        pieces = cut(text, key, undated.isoformat())
-        if pieces is not None and len(pieces.items) > _MOST_ROWS:
-            raise UnreadableIndexError(f"more than {_MOST_ROWS:,} entries")
-        index = None if pieces is None else _of_pieces(pieces, key, header, undated, known or {})
-    index = index or _of_document(text, key, header, undated)
-    return replace(index, bom=bom, crlf=crlf)
-
-
-def _of_pieces(
-    pieces: IndexText, key: str, header: Mapping[str, Any], undated: date, known: Mapping[str, IndexRow]
-) -> Index | None:
-    """The index of a text that could be cut; None where the pieces do not mean what the whole does."""
-    whole = (pieces.head, *pieces.items, pieces.tail)
-    anchors = [name for one in whole if "&" in one for name in _ANCHOR.findall(one)]
-    if len(set(anchors)) < len(anchors):  # YAML refuses one that is there twice, and each piece has it once
-        return None
-    is_list = bool(pieces.items) and not re.search(rf"^{key}:", pieces.head, re.MULTILINE)
-    try:
-        beside = yaml_text.load(pieces.head + pieces.tail)
-        day = undated.isoformat()
-        forms = pieces.forms or repeat(None)
-        rows = [
-            known.get(text) or _row_of(text, own, undated, day)
-            for text, own in zip(pieces.items, forms, strict=False)
-        ]
-    except (yaml_text.YAMLError, ValueError, RecursionError):
-        return None
-    if is_list and beside is None:
-        return Index(key, None, tuple(rows), pieces.head, pieces.tail, pieces.indent)
-    if is_list or not isinstance(beside, dict) or beside.get(key, 0) not in (None, []):
-        return None
-    found = {name: value for name, value in beside.items() if name != key}
-    missing = "" if found or not header else yaml_text.dump(dict(header))
-    return Index(key, found or header, tuple(rows), pieces.head, pieces.tail, pieces.indent, missing)
-
-
-def _row_of(text: str, usual: OwnForm | None, undated: date, today: str) -> IndexRow:
-    """The row of an item's lines, read already where they are not in KR's own form.
-
-    Raises:
-        YAMLError, ValueError: they are not a single item by themselves.
-    """
-    own = usual or own_form(text, today)
-    return IndexRow(text, None, own, undated) if own else IndexRow(text, read(item_of(text), undated))
-
-
-def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) -> Index:
-    """The index of any YAML text; when it is changed, it is written in KR's own form."""
-    if len(text) > _MOST_FOREIGN_LENGTH:
-        raise UnreadableIndexError(f"more than {_MOST_FOREIGN_LENGTH:,} characters in another form than KR's")
-    lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
-    if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
-        line = text.count("\n", 0, lists[1].start()) + 1
-        raise UnreadableIndexError(f"the key `{key}` stands there twice", line)
-    try:
-        document = yaml_text.load(text)
-    except (yaml_text.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableIndexError(_said(error), _line_of(error, text)) from error
-    found, items = _header_and_items(document, key)
-    comment = _COMMENT.match(text)
-    head = comment.group() if comment else ""
-    full = None if found is None else found or header
-    if full is not None:
-        head += (yaml_text.dump(full) if full else "") + f"{key}:\n"
-    rows = tuple(IndexRow("", read(item, undated)) for item in items)
-    below = text[comment.end() :] if comment else text
-    loses = re.search(r"(?:^|[ \t])#", below, re.MULTILINE) is not None
-    return Index(key, full, rows, head, loses_comments=loses)
-
-
-def _header_and_items(document: Any, key: str) -> tuple[dict[str, Any] | None, list[Any]]:
-    """What stands beside the list of a document, and the list; None where the document is the list itself."""
-    found, items = None, document
-    if document is None or isinstance(document, dict):
-        found = {name: value for name, value in (document or {}).items() if name != key}
-        items = (document or {}).get(key) or []
-    if not isinstance(items, list):
-        raise UnreadableIndexError(f"it holds no list of {key.replace('_', ' ')}", 1)
-    return found, items
-
-
-def _said(error: Exception) -> str:
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None)
-    return f"not YAML: {problem}" if problem else " ".join(str(error).split())
-
-
-def _line_of(error: Exception, text: str) -> int | None:
-    """The line of an error; of a character that YAML has no place for the parser tells the byte alone."""
-    if isinstance(position := getattr(error, "position", None), int):
-        return text.encode("utf-8", "surrogatepass")[:position].count(b"\n") + 1
-    return yaml_text.error_line(error) if isinstance(error, yaml_text.YAMLError) else None
-
-
-# -- what a broken file still tells ------------------------------------------------------------------------
-
-
-def head_of(text: str, key: str, new: Index, undated: date) -> Index:
-    """An empty index with the comments and keys before the list of a broken file, as far as they can be read."""
-    text = _without_marks(text)
-    found = re.search(rf"^{key}:", text, re.MULTILINE)
-    if found is None:
-        return new
-    try:
-        return parse(f"{text[: found.start()]}{key}: []\n", key=key, header=new.header or {}, undated=undated)
-    except UnreadableIndexError:
-        return new
-
-
-def _without_marks(text: str) -> str:
-    text = text.removeprefix(_BOM).replace("\r\n", "\n")
-    return "".join(line for line in text.splitlines(keepends=True) if not _CONFLICT.match(line))
-
-
-def salvaged(text: str, undated: date) -> list[IndexRow]:
-    """The items of a file that is no index any more and can still be read one by one.
-
-    The marks of a merge conflict are passed over, so that both sides count.
-    """
-    left = [_MOST_TRIED]
-    found = (read(_item(chunk, left), undated) for chunk in _chunks(_without_marks(text)))
-    return [IndexRow("", made) for made in found if made.entry is not None]
-
-
-def _item(chunk: str, left: list[int]) -> Any:
-    """What a piece of a broken file says; where it cannot be read, what its lines before the break say."""
-    lines = chunk.splitlines(keepends=True)[:_MOST_LINES]
-    while lines:
-        tried = "".join(lines)
-        left[0] -= len(tried) + _TRY
-        if left[0] < 0:
-            return None
-        try:
-            return item_of(tried)
-        except (yaml_text.YAMLError, ValueError, RecursionError):
-            lines.pop()
-    return None
-
-
-def _chunks(text: str) -> list[str]:
-    """The text cut wherever the least indented dashes stand."""
-    dashes = list(re.finditer(r"^( *)- ", text, re.MULTILINE))
-    if not dashes:
-        return []
-    indent = min((dash.group(1) for dash in dashes), key=len)
-    starts = [dash.start() for dash in dashes if dash.group(1) == indent][: _MOST_SALVAGED + 1]
-    chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)][:_MOST_SALVAGED]
-    # Where the list ends, or the file was cut off, what follows is none of the item's.
-    return [
-        re.split(rf"^(?!{indent}[ -]|[^\S\n]*+(?:$|#))", chunk, maxsplit=1, flags=re.MULTILINE)[0]
-        for chunk in chunks
-    ]

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core import StorageError
 from kr_core.toolkit import read_bytes
 from kr_plugins.stores.files.folder import reason
-from kr_plugins.stores.files.index import Index, UnreadableIndexError, parse
+from kr_plugins.stores.files.index_parser import UnreadableIndexError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import date
 
     from kr_plugins.stores.files.folder import KnowledgeFolder
-    from kr_plugins.stores.files.index import IndexRow
+    from kr_plugins.stores.files.index import Index
+    from kr_plugins.stores.files.index_row import IndexRow
 
 _LARGEST = 40_000_000
 """Bytes of an index; one of 50,000 entries has some 20 million."""

@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.plugin import SKELETON_MARK, Issue
 from kr_plugins.stores.files.entries import odd_values, read
 from kr_plugins.stores.files.folder import reason
-from kr_plugins.stores.files.index import (
-    ARCHIVED,
-    LIVE,
-    Index,
-    IndexRow,
-    RowChange,
-    UnreadableIndexError,
-    head_of,
-    salvaged,
-)
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange
 from kr_plugins.stores.files.index_merge import resolve_conflict
+from kr_plugins.stores.files.index_parser import UnreadableIndexError
+from kr_plugins.stores.files.index_salvage import head_of, salvaged
 from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:
@@ -27,6 +20,7 @@ if TYPE_CHECKING:
 
     from kr_core.plugin import Entry
     from kr_plugins.stores.files.folder import KnowledgeFolder
+    from kr_plugins.stores.files.index_row import IndexRow
     from kr_plugins.stores.files.indexes import IndexFile
 
 _REBUILD = "`kr cache rebuild`"

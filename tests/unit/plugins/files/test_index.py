@@ -13,8 +13,8 @@ from support.files_store import HEADER, REPORT, TODAY, WILD, entry, files_in, gi
 from kr_core.hookspecs import Settings
 from kr_core.model import Entry
 from kr_plugins.stores.files import Files, kr_store
-from kr_plugins.stores.files.index import parse
 from kr_plugins.stores.files.index_edit import written
+from kr_plugins.stores.files.index_parser import parse
 
 
 class TestForm:
