@@ -71,16 +71,16 @@ if TYPE_CHECKING:
     from kr_core.search.passage_index import IndexedPassage as IndexedPassage
     from kr_core.search.passage_index import PassageIndex as PassageIndex
     from kr_core.search.passage_index import build as _build
-    from kr_core.search.ranking import Focus as Focus
-    from kr_core.search.ranking import Pin as Pin
-    from kr_core.search.ranking import RankedPassage as RankedPassage
-    from kr_core.search.ranking import closest_name as closest_name
-    from kr_core.search.ranking import described_parameters as described_parameters
-    from kr_core.search.ranking import is_about_other_versions as is_about_other_versions
+    from kr_core.search.passage_score import Focus as Focus
+    from kr_core.search.passage_score import Pin as Pin
+    from kr_core.search.passage_score import RankedPassage as RankedPassage
+    from kr_core.search.passage_score import is_about_other_versions as is_about_other_versions
     from kr_core.search.ranking import rank as rank
-    from kr_core.search.ranking import ranked_members as ranked_members
-    from kr_core.search.ranking import telling_parameters as telling_parameters
+    from kr_core.search.said_words import closest_name as closest_name
     from kr_core.search.said_words import share_of_question as share_of_question
+    from kr_core.search.symbol_parts import described_parameters as described_parameters
+    from kr_core.search.symbol_parts import ranked_members as ranked_members
+    from kr_core.search.symbol_parts import telling_parameters as telling_parameters
     from kr_core.search.terms import Term as Term
     from kr_core.search.terms import question_terms as question_terms
     from kr_core.templates import render as _render

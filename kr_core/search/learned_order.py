@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
-    from kr_core.search.ranking import RankedPassage
+    from kr_core.search.passage_score import RankedPassage
     from kr_core.search.terms import Term
 
 __all__ = ["WEIGHTS_FILE", "reordered", "traits_of"]

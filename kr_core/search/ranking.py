@@ -1,117 +1,36 @@
-"""Which passages answer a question, and how much of the question they cover.
+"""Which passages answer a question: what each says itself, what the question names, and what speaks for one beside another.
 
-Passages are ordered by the share of the question they hold, weighted by how rare each word is
-in the package, where a word counts more in a name than in prose, and a name counts more when it says little else.
-The weights were chosen on the tuning half of the question set only.
+Weights were chosen on the tuning half of the question set only.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections import Counter
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.version_numbers import is_same_version, versions_in
+from kr_core.search.distinct_passages import diverse, with_parts
 from kr_core.search.learned_order import reordered
-from kr_core.search.said_words import SAID, parts_of, share_of_name, share_of_question
+from kr_core.search.passage_score import Focus, Pin, RankedPassage, score_passage
+from kr_core.search.said_words import SAID, parts_of
 from kr_core.search.weights import TUNED, Weights
 from kr_core.text import STOP_WORDS, is_opposite, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from kr_core.search.passage_index import Hit, IndexedPassage, PassageIndex
+    from kr_core.search.passage_index import PassageIndex
     from kr_core.search.terms import Term
 
 _CANDIDATES = 80
-_SAME_SYMBOL = 2
-"""At most so many passages about one symbol among the first."""
-_TELLING = 0.2
-"""A parameter that says so much of the question is named with its symbol."""
-_SORTED_OUT = 20
-"""So many places are sorted out; nobody is shown more."""
-_TWIN = 0.75
-"""Two texts that share this part of their telling words are near copies."""
-_ELSEWHERE = 0.35
-"""What a passage outside the modules that the question names still counts."""
 _ERROR_WORDS = ("error", "except", "exception", "rais", "catch")
-_FAULT = re.compile(r"(?:Error|Exception|Warning|Timeout)(?:\.\w+)?$")
 _NEAR_TOP = 700
 """Characters of a passage in which neighbouring words are looked for."""
-_MENTIONED = 1.15
-"""What a member or parameter counts more of what the question mentions."""
 _DENIED = 0.4
 """What a passage still counts that is called by the opposite of what is asked for: `unstructure` for "structure"."""
-_OTHER_VERSION = 0.3
-"""What a passage still counts whose heading names other versions than the question."""
-_MOST_MEMBERS = 1_000
-_BY_MEANING = 0.3
-"""What it counts that the first sentence of a member is near the question in meaning."""
-
-
 _CANDIDATES_OF_PART = 25
 _OF_PART = 0.45
 """How much of one part of a question the passage covers that is shown for it."""
-
-
-class RankedPassage(NamedTuple):
-    """A passage with its rank."""
-
-    passage: IndexedPassage
-    score: float
-    coverage: float
-    """How much of the question the passage covers, 0-1, weighted by rarity: the mean of two shares, of the
-    significant words with similar ones counted in part, and of all words as written.
-    """
-    covered: frozenset[str]
-    """The words of the question that it contains."""
-    also: tuple[str, ...] = ()
-    """Symbols of near copies that were merged into it."""
-    named: str = ""
-    """The symbol that the question names, where the passage is there for that."""
-
-
-class Pin(NamedTuple):
-    """A passage that the question, or the asker beside it, names."""
-
-    passage: int
-    symbol: str
-    """The symbol, by the name that was asked for."""
-    said: frozenset[str] = frozenset()
-    """Words of the question that say no more than this name."""
-    first: bool = True
-    """Whether it comes first in any case; otherwise it competes with the rest."""
-    weight: float = 1.5
-    """What it counts more where it competes."""
-
-
-class Focus(NamedTuple):
-    """What a question's names and versions say about where to look."""
-
-    within: Sequence[str] = ()
-    """Top-level modules that the question names; passages elsewhere count less."""
-    pins: Sequence[Pin] = ()
-    near: Collection[str] = ()
-    """Symbols that the question mentions: their members and parameters count more."""
-    versions: Sequence[str] = ()
-    """Versions that the question names; a passage about others counts less."""
-    parts: Sequence[str] = ()
-    """The words of each thing that the question asks for, where it asks for several."""
-    by_meaning: bool = False
-    """Whether passages count more whose first sentence is near the question in meaning."""
-    learned: bool = False
-    """Whether the order of the first is the model's, as `learned_order` says."""
-
-    former: Collection[str] = ()
-    """Words of the question that may name a module for former versions; what lies in another one counts less."""
-
-
-_ASKED_FOR = 1.6
-"""What it counts that a passage lies in a module for former versions which the question names."""
-_FORMER = frozenset({"v1", "legacy", "_legacy", "compat", "_compat", "deprecated", "_deprecated"})
-"""What modules are called that hold what a library offers in the place of its present names."""
 _NOWHERE = Focus()
 
 
@@ -153,7 +72,7 @@ def rank(
     rest.sort(key=lambda found: (-found.score, found.passage.title))
     if focus.learned and not first:
         rest = reordered(index, terms, rest)
-    return _with_parts(_diverse(rest, first), [placed[number] for number in parts], len(first))[:limit]
+    return with_parts(diverse(rest, first), [placed[number] for number in parts], len(first))[:limit]
 
 
 class _Search(NamedTuple):
@@ -187,7 +106,7 @@ class _Search(NamedTuple):
         top = max(self.bm25.values(), default=0.0) or 1.0
         errors_asked = any(term.alike.get(root) == 1.0 for term in terms for root in _ERROR_WORDS)
         ranked = [
-            _ranked(
+            score_passage(
                 hit,
                 terms,
                 _gained(self.held.get(hit.id, {}), terms, pins.get(hit.id)),
@@ -233,17 +152,6 @@ def _best_of_parts(search: _Search) -> list[int]:
     return list(found)
 
 
-def _with_parts(
-    ranked: list[RankedPassage], parts: Sequence[RankedPassage], named: int
-) -> list[RankedPassage]:
-    """The passages with the best of each part of the question right behind the first."""
-    kept = ranked[: max(named, 1)]
-    shown = {id(found.passage) for found in kept}
-    beside = [found for found in parts if id(found.passage) not in shown]
-    shown |= {id(found.passage) for found in beside}
-    return [*kept, *beside, *(found for found in ranked[len(kept) :] if id(found.passage) not in shown)]
-
-
 def _gained(
     gains: dict[int, tuple[float, float]], terms: Sequence[Term], pin: Pin | None
 ) -> dict[int, tuple[float, float]]:
@@ -265,70 +173,6 @@ def _named_by(pin: Pin | None, found: RankedPassage, terms: Sequence[Term]) -> R
     if not pin.first:
         return found._replace(score=found.score * pin.weight, named=pin.symbol)
     return found._replace(coverage=found.coverage if terms else 1.0, named=pin.symbol)
-
-
-def ranked_members(
-    index: PassageIndex, terms: Sequence[Term], symbol: str
-) -> list[tuple[float, IndexedPassage]]:
-    """The public methods and attributes of a class, each with the share of the question that it says, best first.
-
-    Where two say as much, the nearer in meaning comes first.
-    """
-    from kr_core.search.first_sentences import nearness
-
-    found = [
-        hit for hit in index.members_of(symbol, _MOST_MEMBERS)
-        if not (hit.passage.symbol or "").rpartition(".")[2].startswith("_")
-    ]  # fmt: skip
-    asked = [term.word for term in terms if " " not in term.word]
-    cosines = nearness(asked, [hit.passage.lead for hit in found])
-    shares = _shares(found, terms, symbol)
-    return sorted(
-        (
-            (share + _BY_MEANING * max(0.0, cosine), hit.passage)
-            for (share, hit), cosine in zip(shares, cosines, strict=True)
-        ),
-        key=lambda pair: (-pair[0], -pair[1].prior, pair[1].title),
-    )
-
-
-def telling_parameters(
-    index: PassageIndex, terms: Sequence[Term], symbol: str, limit: int = 2
-) -> list[IndexedPassage]:
-    """The parameters of a symbol that the question asks about, by their names and documentation, best first.
-
-    A symbol with twenty parameters is half an answer; the other half is which of them to pass.
-    """
-    best = described_parameters(index, terms, symbol)[:limit]
-    return [passage for share, passage in best if share >= _TELLING]
-
-
-def described_parameters(
-    index: PassageIndex, terms: Sequence[Term], symbol: str
-) -> list[tuple[float, IndexedPassage]]:
-    """The parameters of a symbol, each with the share of the question that it says, best first."""
-    scored = [(share, hit.passage) for share, hit in _shares(index.parameters_of(symbol), terms, symbol)]
-    return sorted(scored, key=lambda pair: -pair[0])
-
-
-def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator[tuple[float, Hit]]:
-    """How much of the question each part of a symbol says, by its own name and documentation."""
-    name = parts_of(symbol.rpartition(".")[2])
-    total = sum(term.weight for term in terms) or 1.0
-    for hit in hits:
-        passage = hit.passage
-        said = parts_of(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
-        lead = {stem(word) for word in words(passage.lead)} - name
-        told = passage.data.get("doc", "") if passage.parameter else passage.text[:_NEAR_TOP]
-        body = {stem(word) for word in words(told)} - name
-        gained = sum(
-            term.weight * max(
-                (likeness * (1.0 if root in said else 0.8 if root in lead else 0.5 if root in body else 0.0) for root, likeness in term.alike.items()),
-                default=0.0,
-            )
-            for term in terms
-        )  # fmt: skip
-        yield gained / total, hit
 
 
 def _near(ranked: list[RankedPassage], terms: Sequence[Term], weights: Weights) -> list[RankedPassage]:
@@ -428,150 +272,9 @@ def _held(
     return held
 
 
-def _diverse(ranked: list[RankedPassage], named: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """The same order, behind what is named, with near copies folded into the first of them, and third passages about one symbol last.
-
-    `numpy.choose(choices)` and `numpy.ma.choose(choices)` say the same: one place, and the other is named beside it.
-    """
-    first = list(named)
-    later: list[RankedPassage] = []
-    seen: Counter[str] = Counter(found.passage.symbol or found.passage.title for found in named)
-    for found in ranked:
-        passage = found.passage
-        symbol = passage.symbol or passage.title
-        place = next(
-            (number for number, other in enumerate(first) if _are_twins(other.passage, passage)), None
-        )
-        if place is not None:
-            first[place] = first[place]._replace(also=(*first[place].also, symbol))
-            continue
-        seen[symbol] += 1
-        (first if seen[symbol] <= _SAME_SYMBOL else later).append(found)
-        if len(first) >= _SORTED_OUT:
-            break
-    return first + later
-
-
-def _are_twins(one: IndexedPassage, other: IndexedPassage) -> bool:
-    """Whether two passages say the same of things with the same last name."""
-    if (
-        one.symbol is None
-        or other.symbol is None
-        or one.symbol == other.symbol
-        or one.parameter != other.parameter
-    ):
-        return False
-    if one.symbol.rpartition(".")[2] != other.symbol.rpartition(".")[2]:
-        return False
-    ours, theirs = (set(words(each.lead)) - STOP_WORDS for each in (one, other))
-    larger = max(len(ours), len(theirs))
-    return larger == 0 or len(ours & theirs) >= _TWIN * larger
-
-
-def _ranked(
-    hit: Hit, terms: Sequence[Term], gains: dict[int, tuple[float, float]], bm25: float, focus: Focus, weights: Weights, *, errors_asked: bool
-) -> RankedPassage:  # fmt: skip
-    passage = hit.passage
-    total = sum(term.weight for term in terms) or 1.0
-    gained = sum(gain for gain, _likeness in gains.values()) / total
-    held = sum(terms[position].weight * likeness for position, (_gain, likeness) in gains.items()) / total
-    covered = frozenset(
-        terms[position].word for position, (_gain, likeness) in gains.items() if likeness >= SAID
-    )
-    length = passage.text.count(" ") + passage.text.count("\n")
-    normal = 1.0 / (1.0 + weights.length * max(0, length - 40) / 200)
-    precision = _precision(passage, terms, weights)
-    score = gained * normal * (1 - weights.precision + weights.precision * precision) + bm25
-    score *= passage.prior**weights.prior * (0.1 + held) ** weights.together
-    score *= 1 - weights.rarest * (1 - _rarest_likeness(terms, gains))
-    score *= _place(passage, focus)
-    if not errors_asked and _FAULT.search(passage.symbol or ""):
-        score *= weights.fault
-    if passage.kind == "section":
-        score *= weights.section
-    if passage.kind == "parameter":
-        said = share_of_name(parts_of(passage.parameter or ""), terms)
-        score *= weights.parameter * (weights.needed if passage.data.get("needed") else 1.0)
-        score *= 1 - weights.unnamed * (1 - said)
-    return RankedPassage(passage, score, _coverage(terms, gains), covered)
-
-
 def _turned_round(found: RankedPassage, asked: frozenset[str]) -> RankedPassage:
     """A passage, with less where its name says the opposite of a word that the question says, and not the word itself."""
     passage = found.passage
     said = parts_of(f"{(passage.symbol or '').rpartition('.')[2]} {passage.parameter or ''}")
     is_turned = any(is_opposite(part, root) for part in said - asked for root in asked - said)
     return found._replace(score=found.score * _DENIED) if is_turned else found
-
-
-def _place(passage: IndexedPassage, focus: Focus) -> float:
-    """What it counts that a passage lies where the question looks, or elsewhere."""
-    symbol = passage.symbol or ""
-    counts = 1.0
-    if focus.within and (symbol or passage.title).partition(".")[0] not in focus.within:
-        counts *= _ELSEWHERE
-    owners = {symbol, *passage.data.get("also", ())} if passage.parameter else {symbol.rpartition(".")[0]}
-    if not owners.isdisjoint(focus.near):
-        counts *= _MENTIONED
-    former = _FORMER.intersection(symbol.split(".")[1:-1])
-    if former:
-        counts *= _ELSEWHERE if former.isdisjoint(focus.former) else _ASKED_FOR
-    return counts * _OTHER_VERSION if is_about_other_versions(passage, focus.versions) else counts
-
-
-def is_about_other_versions(passage: IndexedPassage, asked: Sequence[str]) -> bool:
-    """Whether a passage's heading names versions, and not those that were asked for."""
-    if not asked or passage.kind not in {"section", "page"}:
-        return False
-    told = versions_in(passage.title)
-    return bool(told) and not all(any(is_same_version(one, other) for other in told) for one in asked)
-
-
-def _rarest_likeness(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:
-    """How well a passage says the rarest word of the question; 1 where the index knows no word of it."""
-    known = [number for number, term in enumerate(terms) if term.known and not term.weak]
-    if not known:
-        return 1.0
-    return gains.get(max(known, key=lambda number: terms[number].weight), (0.0, 0.0))[1]
-
-
-def _coverage(terms: Sequence[Term], gains: dict[int, tuple[float, float]]) -> float:
-    """The mean of two shares: of the telling words, near ones counted in part, and of all words as they were said.
-
-    Of the measures tried on the tuning questions it told answerable from unanswerable ones best.
-    """
-    likeness = {position: best for position, (_gain, best) in gains.items()}
-    telling = {position: term for position, term in enumerate(terms) if not term.weak}
-    soft = sum(term.weight * likeness.get(position, 0.0) for position, term in telling.items())
-    said = sum(term.weight for position, term in enumerate(terms) if likeness.get(position, 0.0) >= SAID)
-    whole = sum(term.weight for term in terms) or 1.0
-    return (soft / (sum(term.weight for term in telling.values()) or 1.0) + said / whole) / 2
-
-
-def _precision(passage: IndexedPassage, terms: Sequence[Term], weights: Weights) -> float:
-    """How much of the passage's own name the question asks for; the best of its names.
-
-    A method's class counts a little: `open` is asked for before `TarFile.open` where nobody spoke of tar files.
-    """
-    names = [passage.symbol or passage.name, *passage.data.get("also", ())[:12]]
-    return max(_called(name, passage.parameter or "", terms, weights) for name in names)
-
-
-def _called(name: str, parameter: str, terms: Sequence[Term], weights: Weights) -> float:
-    *_rest, owner, last = ["", *name.split(".")]
-    called = f"{last} {parameter}"
-    parts = parts_of(called)
-    said: float = share_of_name(parts, terms) * share_of_question(parts, terms) ** weights.recall
-    if not owner[:1].isupper():
-        return said
-    return said * (1 - weights.owner + weights.owner * share_of_name(parts_of(owner), terms))
-
-
-def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
-    """The position of the name that the question uses literally, out of several; otherwise of the first."""
-    said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= SAID)
-    shares = [
-        len(parts & said) / len(parts) if (parts := parts_of(name.rpartition(".")[2])) else 0.0
-        for name in names
-    ]
-    return shares.index(max(shares))

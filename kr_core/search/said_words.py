@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kr_core.search.terms import Term
 
-__all__ = ["SAID", "parts_of", "share_of_name", "share_of_question"]
+__all__ = ["SAID", "closest_name", "parts_of", "share_of_name", "share_of_question"]
 
 SAID = 0.99
 """A likeness from which on a word counts as said itself."""
@@ -53,3 +53,13 @@ def share_of_question(roots: Collection[str], terms: Sequence[Term], least: floa
         )
         / total
     )
+
+
+def closest_name(names: Sequence[str], terms: Sequence[Term]) -> int:
+    """The position of the name that the question uses literally, out of several; otherwise of the first."""
+    said = frozenset(root for term in terms for root, likeness in term.alike.items() if likeness >= SAID)
+    shares = [
+        len(parts & said) / len(parts) if (parts := parts_of(name.rpartition(".")[2])) else 0.0
+        for name in names
+    ]
+    return shares.index(max(shares))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
-    from kr_core.search.ranking import RankedPassage
+    from kr_core.search.passage_score import RankedPassage
     from kr_core.search.terms import Term
 
 _FOLDS, _RIDGE, _ROUNDS, _DIGITS = 6, 6.0, 400, 4

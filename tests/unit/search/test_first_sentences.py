@@ -5,7 +5,8 @@ import pytest
 from kr_core.search import first_sentences
 from kr_core.search.first_sentences import nearness
 from kr_core.search.passage_index import IndexedPassage, build
-from kr_core.search.ranking import Focus, rank
+from kr_core.search.passage_score import Focus
+from kr_core.search.ranking import rank
 from kr_core.search.terms import question_terms
 
 ASKED = "remove a folder with its contents"

@@ -8,7 +8,8 @@ import pytest
 from kr_core.search import learned_order
 from kr_core.search.learned_order import WEIGHTS_FILE, traits_of
 from kr_core.search.passage_index import IndexedPassage, build
-from kr_core.search.ranking import Focus, rank
+from kr_core.search.passage_score import Focus
+from kr_core.search.ranking import rank
 from kr_core.search.terms import question_terms
 
 QUESTION = "How do I paint every crate in the yard?"
@@ -51,7 +52,7 @@ def test_nothing_is_lost_and_those_behind_keep_their_places():
 
 def test_what_the_question_names_stays_first():
     """A pin comes before any order."""
-    from kr_core.search.ranking import Pin
+    from kr_core.search.passage_score import Pin
 
     passages = [symbol("box.a.b.c.d.dry", "Dry."), symbol("box.paint_crates")]
     focus = Focus(pins=[Pin(1, "box.a.b.c.d.dry")], learned=True)

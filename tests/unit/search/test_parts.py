@@ -3,7 +3,8 @@
 import pytest
 
 from kr_core.search.passage_index import IndexedPassage, build
-from kr_core.search.ranking import Focus, rank
+from kr_core.search.passage_score import Focus
+from kr_core.search.ranking import rank
 from kr_core.search.terms import question_terms
 
 QUESTION = "How do I peel every potato in the basket and print labels?"
