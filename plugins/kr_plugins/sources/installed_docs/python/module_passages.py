@@ -10,15 +10,24 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from math import log2
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from kr_core.toolkit import IndexedPassage, marks_nothing
+from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.code_blocks import code_blocks
 from kr_plugins.sources.installed_docs.parameters import advises_against, description, site_of, with_site
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
-from kr_plugins.sources.installed_docs.python.keywords import keywords_of
+from kr_plugins.sources.installed_docs.python.argument_takers import ArgumentTakers, owner_of
+from kr_plugins.sources.installed_docs.python.parameter_docs import (
+    ParameterDoc,
+    declared_values,
+    described_outside,
+    documented_parameters,
+    misnamed_parameters,
+    takes_no_other,
+)
 from kr_plugins.sources.installed_docs.python.references import Links
 from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
+from kr_plugins.sources.installed_docs.python.symbol_text import MAX_TEXT, deprecation_lines, symbol_text
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
@@ -26,7 +35,6 @@ from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.python.deprecation import Deprecation
@@ -38,19 +46,10 @@ _MENTION = re.compile(
 )
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
-_MAX_TEXT = 6000
-_MAX_MORE_CODE = 4000
-"""Characters of the examples that stand behind them."""
-_MAX_OPENING = 4
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
-_MOST_BASES = 8
-_MAX_LOOKED_AT = 200_000
-"""Lines of a docstring times parameters that are looked for in it."""
 _MAX_CONTEXT = 500
 """Characters of what a class, a module or a function says first, by which its members are found too."""
-_MOST_HANDED = 4
-"""Callables, each of which passes a parameter on to the next."""
 _MOST_FORWARDED = 100
 """Functions that pass their arguments on to the same callable, and are named beside its parameters."""
 _MAX_LINES = 500
@@ -83,32 +82,13 @@ def _collapsed(maker: _Maker, made: Sequence[IndexedPassage]) -> list[IndexedPas
     return [passage._replace(name=spread(passage.name, split)) for passage in passages]
 
 
-class _ParameterDoc(NamedTuple):
-    """What is written about a parameter."""
-
-    lines: list[str]
-    line: int
-    """Where it begins in the file; 0 where nothing is written."""
-    type_text: str
-    """The type that it gives; empty for none."""
-    default: str = ""
-    """The default that it gives; empty for none."""
-
-    @classmethod
-    def of(cls, lines: Sequence[str], line: int, type_text: str = "", default: str = "") -> _ParameterDoc:
-        """With the blank lines at the end left out."""
-        written = list(lines)
-        while written and not written[-1].strip():
-            written.pop()
-        return cls(written, line, type_text, default)
-
-
 class _Maker:
     def __init__(self, modules: Mapping[str, Module], names: PublicNames, texts: Sequence[TextFile]) -> None:
         self.modules = modules
         self.names = names
         self.texts = texts
         self.links = Links(modules, names)
+        self.takers = ArgumentTakers(modules, names, self.links)
         self.replacements = Replacements(modules, names)
         self.mentions = self._count_mentions()
         self.pointers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -116,7 +96,6 @@ class _Maker:
         """How many functions pass their arguments on to each callable."""
         self.described: dict[tuple[str, str], frozenset[str]] = {}
         """The parameters that the documentation of each callable describes."""
-        self.taken: dict[tuple[str, str, int], frozenset[str] | None] = {}
 
     def with_pointers(self, passage: IndexedPassage) -> IndexedPassage:
         """Name the functions whose documentation points here for this parameter ("See `httpx.request`")."""
@@ -204,7 +183,7 @@ class _Maker:
             return
         prior = self.prior(definition, naming)
         doc = definition.doc
-        text, lines = self.symbol_text(definition)
+        text, lines = symbol_text(definition)
         links = self.links.spoken_of(module, definition)
         yield IndexedPassage(
             kind="symbol",
@@ -215,10 +194,10 @@ class _Maker:
             name=shown_name(naming.name),
             lead=doc.lead if doc else definition.deprecated.said if definition.deprecated else "",
             code=_ordered_code(doc),
-            prose="\n".join([*(doc.lines if doc else ()), *_added(definition)]),
+            prose="\n".join([*(doc.lines if doc else ()), *deprecation_lines(definition)]),
             words=" ".join(
                 [
-                    _context(self.owner(module, definition), module),
+                    _context(owner_of(module, definition), module),
                     *(parameter.name for parameter in definition.parameters),
                 ]
             ),
@@ -238,7 +217,7 @@ class _Maker:
                 ],
                 "returns": definition.returns,
                 "default": definition.short_value if definition.kind == "constant" else None,
-                **self.keywords(definition),
+                **self.takers.keywords(definition),
                 "aliases": list(naming.also),
                 "public": naming.public,
                 "see": self.links.see(module, definition),
@@ -275,7 +254,7 @@ class _Maker:
         return {"deprecated": said.said, **({"replacement": replacement} if replacement else {})}
 
     def deprecated_parameter(
-        self, definition: Definition, name: str, parameter: Parameter | None, doc: _ParameterDoc
+        self, definition: Definition, name: str, parameter: Parameter | None, doc: ParameterDoc
     ) -> Deprecation | None:
         """What the signature, a decorator, a warning or the documentation says of the deprecation of a parameter."""
         said = parameter.deprecated if parameter is not None else None
@@ -296,9 +275,6 @@ class _Maker:
             return 1.0
         return 0.88 if self.names.is_part(definition.module) else 0.95
 
-    def owner(self, module: Module, definition: Definition) -> Definition | None:
-        return module.definitions.get(definition.qualname.rpartition(".")[0])
-
     def prior(self, definition: Definition, naming: PublicName) -> float:
         """How likely any user is to ask for a definition; public, documented, near the top, much mentioned."""
         depth = naming.name.count(".") - (1 if "." in definition.qualname else 0)
@@ -307,47 +283,13 @@ class _Maker:
             base *= 0.65
         if definition.kind in {"attribute", "constant"}:
             base *= 0.85
-        owner = self.owner(self.modules[definition.module], definition)
+        owner = owner_of(self.modules[definition.module], definition)
         if definition.deprecated or (owner and owner.deprecated) or _OLD.search(naming.name):
             base *= 0.6
         if definition.doc is not None and advises_against("\n".join(definition.doc.lines)):
             base *= 0.6
         use = min(1.0, log2(1 + self.mentions[definition.name]) / 6)
         return round(base * (0.8 + 0.2 * use) * (0.97 ** max(0, depth - 1)), 4)
-
-    def symbol_text(self, definition: Definition) -> tuple[str, list[list[int]]]:
-        """Signature (a class's constructor too) and docstring without its parameter sections, which are passages of their own."""
-        parts = definition.signature.split("\n")
-        lines = [[0, definition.line]]
-        if definition.constructor is not None:
-            lines.append([len(parts), definition.constructor[0]])
-            parts.extend(definition.constructor[1].split("\n"))
-        elif definition.kind == "class" and definition.fields:
-            for field in definition.parameters[:40]:
-                lines.append([len(parts), field.line])
-                parts.extend(field.source.split("\n"))
-        doc = definition.doc
-        if added := _added(definition):
-            assert definition.deprecated is not None
-            lines.append([len(parts), definition.deprecated.line])
-            parts.extend(added)
-        if doc is None:
-            return "\n".join(parts), lines
-        skipped = {
-            number
-            for section in doc.sections
-            if section.parameters
-            for number in range(section.line, section.end)
-        } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
-        size = sum(map(len, parts))
-        previous = None
-        kept = _kept_lines(doc, skipped, _MAX_TEXT - size)
-        for number in kept:
-            if previous is None or number != previous + 1:
-                lines.append([len(parts), definition.doc_line + number])
-            parts.append(doc.lines[number])
-            previous = number
-        return "\n".join(parts), lines
 
     def constant(self, definition: Definition, naming: PublicName) -> IndexedPassage:
         said = self.deprecated(definition)
@@ -373,29 +315,29 @@ class _Maker:
     def parameters(
         self, module: Module, definition: Definition, naming: PublicName, prior: float
     ) -> Iterator[IndexedPassage]:
-        documented = _documented(module, definition)
+        documented = documented_parameters(module, definition)
         signature = {parameter.name: parameter for parameter in definition.parameters}
         pointed = self.links.targets(module, definition) if not documented else []
-        misnamed = _misnamed(list(documented), definition)
+        misnamed = misnamed_parameters(list(documented), definition)
         for said, (entry, written) in documented.items():
             assert written.doc is not None
             name = misnamed.get(said, said)
             parameter = signature.pop(name, None)
-            if parameter is None and (_takes_no_other(definition) or entry.is_attribute):
+            if parameter is None and (takes_no_other(definition) or entry.is_attribute):
                 continue
             lines = written.doc.lines[entry.line : min(entry.end, entry.line + _MAX_LINES)]
-            doc = _ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text, entry.default)
+            doc = ParameterDoc.of(lines, written.doc_line + entry.line, entry.type_text, entry.default)
             yield self.parameter(module, definition, naming, name, parameter, doc, prior)
         for name, parameter in signature.items():
             if parameter.doc is not None:  # a field with a docstring of its own
-                doc = _ParameterDoc.of(parameter.doc.lines, parameter.doc_line)
+                doc = ParameterDoc.of(parameter.doc.lines, parameter.doc_line)
                 yield self.parameter(module, definition, naming, name, parameter, doc, prior)
                 continue
             target = next((target for target in pointed if name in self.describes(target)), None)
             if target is not None:
                 self.point(target, name, definition, naming, parameter)
             elif naming.public and definition.kind in {"function", "class"} and not name.startswith("_"):
-                doc = _described(definition, name)
+                doc = described_outside(definition, name)
                 share = 1.0 if doc.lines else 0.8
                 yield self.parameter(module, definition, naming, name, parameter, doc, prior * share)
         if naming.public:
@@ -407,7 +349,7 @@ class _Maker:
         if forwards is None:
             return
         head, _dot, rest = forwards.partition(".")
-        owner = self.owner(module, definition)
+        owner = owner_of(module, definition)
         name = f"{owner.qualname}.{rest}" if owner is not None and head in {"self", "cls"} else forwards
         target = self.links.find(module, name)
         if target is None or target is definition:
@@ -450,54 +392,9 @@ class _Maker:
             self.described[key] = frozenset(entry.name for entry in entries)
         return self.described[key]
 
-    def keywords(self, definition: Definition) -> dict[str, list[str]]:
-        """The arguments that a public callable takes by name, where they are known for certain."""
-        if definition.kind not in {"function", "class"} or not self.names.of(definition).public:
-            return {}
-        taken = keywords_of(definition, self.taker, self.taken)
-        return {} if taken is None else {"keywords": sorted(taken)}
-
-    def declared(self, definition: Definition, name: str) -> dict[str, str]:
-        """The callable that declares a parameter, and its default, which another only documents and passes on."""
-        for _step in range(_MOST_HANDED):
-            targets = [self.taker(definition, passed) for passed in definition.passes[:1]]
-            if len(definition.passes) != 1 or targets[0] is None or targets[0] is definition:
-                return {}
-            definition = targets[0]
-            own = next((one for one in definition.parameters if one.name == name), None)
-            if own is not None:
-                return {"declared_by": self.names.of(definition).name} if own.default else {}
-        return {}
-
-    def taker(self, definition: Definition, name: str) -> Definition | None:
-        """What a name means that takes the arguments of a function or class; of a class, its constructor."""
-        module = self.modules[definition.module]
-        if definition.kind == "class":
-            return self.inherited(definition, name)
-        owner = self.owner(module, definition)
-        head, _dot, rest = name.partition(".")
-        if owner is not None and owner.kind == "class" and head in {"self", "cls"}:
-            return self.inherited(owner, rest)
-        if owner is not None and owner.kind == "class" and head == "super":
-            return self.inherited(owner, rest, above=True)
-        return self.links.find(module, name)
-
-    def inherited(self, cls: Definition, name: str, *, above: bool = False) -> Definition | None:
-        """A member of a class or of the first of its bases that has it; None where a base before it is not known."""
-        for _step in range(_MOST_BASES):
-            own = self.modules[cls.module].definitions.get(f"{cls.qualname}.{name}")
-            if own is not None and not above:
-                return own
-            above = False
-            bases = [self.names.resolve(cls.module, base) for base in cls.bases[:1]]
-            if len(cls.bases) != 1 or bases[0] is None:
-                return None
-            cls = bases[0]
-        return None
-
     def parameter(
         self, module: Module, definition: Definition, naming: PublicName, name: str, parameter: Parameter | None,
-        doc: _ParameterDoc, prior: float,
+        doc: ParameterDoc, prior: float,
     ) -> IndexedPassage:  # fmt: skip
         lines = _dedented(doc.lines)
         said = self.deprecated_parameter(definition, name, parameter, doc)
@@ -507,7 +404,7 @@ class _Maker:
             lines += ["", *said.lines] if lines else said.lines
         body = "\n".join(lines)
         site = site_of(definition, naming, parameter)
-        text, runs = with_site(body[:_MAX_TEXT], doc.line, site)
+        text, runs = with_site(body[:MAX_TEXT], doc.line, site)
         use = min(1.0, log2(1 + self.mentions[name]) / 6)
         of_its_own = parameter is not None and parameter.doc is not None
         is_described = parameter is not None and bool(parameter.doc)
@@ -534,94 +431,23 @@ class _Maker:
             ),
             data={
                 "what": "field" if of_its_own and definition.fields else definition.kind,
-                "doc": body[:_MAX_TEXT],
+                "doc": body[:MAX_TEXT],
                 "doc_line": doc.line,
                 "site": site,
-                **_declared(parameter, doc),
+                **declared_values(parameter, doc),
                 "aliases": [f"{alias}({name})" for alias in naming.also],
                 "public": naming.public,
                 **self.links.spoken_of(module, definition, parameter),
-                **({} if parameter is not None else self.declared(definition, name)),
+                **({} if parameter is not None else self.takers.declared(definition, name)),
                 **({"deprecated": said.said} if said else {}),
                 **({"replacement": said.instead} if said and said.instead else {}),
             },
         )
 
 
-def _documented(
-    module: Module, definition: Definition
-) -> dict[str, tuple[docstrings.DocumentedParameter, Definition]]:
-    """The parameters that a docstring describes, with what it belongs to: a class's own, or its constructor's."""
-    found = {}
-    constructors = ("__init__", "__new__") if definition.kind == "class" else ()
-    for name in (*constructors, ""):
-        one = module.definitions.get(f"{definition.qualname}.{name}") if name else definition
-        for entry in one.doc.parameters if one is not None and one.doc is not None else ():
-            assert one is not None
-            found[entry.name.lstrip("*")] = entry, one
-    return found
-
-
-def _misnamed(documented: Sequence[str], definition: Definition) -> dict[str, str]:
-    """The parameter that a docstring calls by another name: the only one, and in the same place among the others."""
-    taken = [parameter.name for parameter in definition.parameters if not parameter.star]
-    places = {name: number for number, name in enumerate(taken)}
-    missing = [name for name in taken if name not in documented]
-    stars = {parameter.name for parameter in definition.parameters if parameter.star}
-    others = [name for name in documented if name not in places and name not in stars]
-    if definition.kind != "function" or len(taken) < 2 or len(missing) != 1 or len(others) != 1:
-        return {}
-    return {others[0]: missing[0]} if documented.index(others[0]) == places[missing[0]] else {}
-
-
-def _takes_no_other(definition: Definition) -> bool:
-    """Whether a function takes by name nothing but what its signature names."""
-    return (
-        definition.kind == "function"
-        and bool(definition.parameters)
-        and not definition.wrapped
-        and not any(parameter.star for parameter in definition.parameters)
-    )
-
-
-def _described(definition: Definition, name: str) -> _ParameterDoc:
-    """What a docstring says of a parameter outside of its sections; empty where it says nothing."""
-    doc = definition.doc
-    if doc is None or len(doc.lines) * len(definition.parameters) > _MAX_LOOKED_AT:
-        return _ParameterDoc.of((), 0)
-    place = docstrings.described(doc.lines, name)
-    if place is None:
-        return _ParameterDoc.of((), 0)
-    return _ParameterDoc.of(doc.lines[place[0] : place[1]], definition.doc_line + place[0])
-
-
-def _declared(parameter: Parameter | None, doc: _ParameterDoc) -> dict[str, Any]:
-    """What the signature says of a parameter; of one that is documented alone, what its documentation says."""
-    if parameter is None:
-        return {
-            "annotation": doc.type_text or None, "default": doc.default or None, "needed": False, "star": "",
-        }  # fmt: skip
-    return {
-        "annotation": parameter.annotation or doc.type_text or None,
-        "default": doc.default or parameter.default
-        if parameter.default in {None, "..."} or (doc.default and marks_nothing(parameter.default))
-        else parameter.default,
-        "needed": parameter.required or bool(parameter.star),
-        "star": parameter.star,
-    }
-
-
 def _of_dependency(passage: IndexedPassage, url: str, version: str) -> IndexedPassage:
     """A passage under the name by which it is handed on, with the package that holds it."""
     return passage._replace(data={**passage.data, "url": url, "version": version})
-
-
-def _added(definition: Definition) -> tuple[str, ...]:
-    """The lines that say that a symbol is deprecated, where its docstring does not."""
-    said, doc = definition.deprecated, definition.doc
-    if said is None or (doc is not None and said.said in deprecation.folded(doc.lines)):
-        return ()
-    return said.lines
 
 
 def _dedented(lines: list[str]) -> list[str]:
@@ -637,43 +463,6 @@ def _context(owner: Definition | None, module: Module) -> str:
         if doc is not None
     ]
     return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
-
-
-def _kept_lines(doc: docstrings.Docstring, skipped: AbstractSet[int], room: int) -> list[int]:
-    """The lines of a docstring for which there is room, and some examples behind them: those of long docstrings stand last."""
-    kept: list[int] = []
-    for number, line in enumerate(doc.lines):
-        room -= 0 if number in skipped else len(line) + 1
-        if room < 0:
-            break
-        if number not in skipped:
-            kept.append(number)
-    else:
-        return kept
-    more = _MAX_MORE_CODE
-    last = kept[-1] if kept else -1
-    for block in doc.code:
-        start = block.line if doc.lines[block.line].lstrip().startswith(">>>") else _opening(doc, block.line)
-        run = [
-            number
-            for number in range(max(start, last + 1), min(block.end + 1, len(doc.lines)))
-            if number not in skipped
-        ]
-        size = sum(len(doc.lines[number]) + 1 for number in run)
-        if block.end <= last or size > min(more, _MAX_TEXT):
-            continue
-        kept += run
-        more -= size
-        last = run[-1] if run else last
-    return kept
-
-
-def _opening(doc: docstrings.Docstring, start: int) -> int:
-    """The line that opens a block of code: a fence, a directive, or what ends with `::`."""
-    place = start - 1
-    while place > 0 and start - place < _MAX_OPENING and not doc.lines[place].strip():
-        place -= 1
-    return max(place, 0)
 
 
 def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
