@@ -1,4 +1,4 @@
-"""The text of a symbol's passage: its signature, and of its docstring what is no passage of its own."""
+"""The text of a symbol's passage: its signature, and the part of its docstring that has no passage of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 6000
 _MAX_MORE_CODE = 4000
-"""Characters of the examples that stand behind them."""
+"""Characters of the examples at the end of a long docstring."""
 _MAX_OPENING = 4
 
 
