@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kr_plugins.sources.installed_docs.node.node_passages import sections
 from kr_plugins.sources.installed_docs.node.package import find_package, readme_text
+from kr_plugins.sources.installed_docs.node.readme_sections import sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from kr_core.toolkit import IndexedPassage, read_text
 from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.node.exports import MOST_BYTES, Exports
-from kr_plugins.sources.installed_docs.node.node_passages import PassageMaker, sections
+from kr_plugins.sources.installed_docs.node.node_passages import PassageMaker
 from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
+from kr_plugins.sources.installed_docs.node.readme_sections import sections
 from kr_plugins.sources.installed_docs.package_index import placed_key
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse

@@ -8,32 +8,35 @@ from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
-from kr_plugins.sources.installed_docs.code_blocks import CodeBlock, fence_end
 from kr_plugins.sources.installed_docs.node import options, tsdoc
+from kr_plugins.sources.installed_docs.node.declaration_text import (
+    MAX_LINES,
+    comment_examples,
+    declaration_text,
+)
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.node.exports import major_of
 from kr_plugins.sources.installed_docs.node.listed_values import listing
 from kr_plugins.sources.installed_docs.node.member_names import MemberNames
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
 from kr_plugins.sources.installed_docs.node.option_paths import option_paths
+from kr_plugins.sources.installed_docs.node.readme_sections import sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
 from kr_plugins.sources.installed_docs.python.replacements import recommended_names
-from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kr_plugins.sources.installed_docs.node.declarations import Declaration
     from kr_plugins.sources.installed_docs.node.exports import ExportedName, Exports, File
+    from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 _MENTION = re.compile(
     r"([A-Za-z_$][\w$]*+)(?=[(.])|`\.?(?:[\w$]++\.)*+([A-Za-z_$][\w$]*+)(?:\([^`]*+)?`|[A-Za-z_$][\w$]*+"
 )
 _LONG_SIGNATURE = 14
 """Lines of a signature that are shown; a type of a hundred lines answers nothing."""
-_MAX_LINES = 120
-_MEMBER_LINES = 6
 _MOST_REPLACED = 8
 _MOST_OVERLOADS = 8
 _MOST_PATHS = 4
@@ -60,39 +63,6 @@ _LONGEST_NAME = 300
 _LONGEST_SIGNATURE = 5_000
 _MAX_CONTEXT = 300
 _WORD = re.compile(r"[\w$]+")
-_LINK_LINE = re.compile(r"\s*(?:[-*+]|\d+\.)\s+\[[^\]]*\]\(")
-_ABOUT_OTHERS = re.compile(
-    r"\b(?:comparisons?|alternatives?|versus|vs|benchmarks?|ecosystem|sponsors?|powered by|breaking changes|migrating)\b",
-    re.IGNORECASE,
-)
-"""Headings below which other packages, or other versions, are spoken of."""
-_HEADING_NAME = re.compile(r"(?<![\w$])[^\WA-Za-z_]*+([A-Za-z_$][\w$]*+)\s*+(?:\(|$)")
-
-
-class _Text:
-    """The text of a passage in the making, and where its runs of lines stand in the file."""
-
-    def __init__(self, signature: str, line: int) -> None:
-        self.parts = signature.split("\n")
-        self.runs = [[0, line]]
-
-    def add(self, lines: Sequence[tsdoc.CommentLine]) -> None:
-        previous = None
-        for line in lines[:_MAX_LINES]:
-            if previous is None or line.number != previous + 1:
-                self.runs.append([len(self.parts), line.number])
-            self.parts.append(line.text)
-            previous = line.number
-
-    def fence(self, lines: Sequence[tsdoc.CommentLine], before: int) -> None:
-        """Code that has no fences of its own, between fences; `before` is the line of the file for the first."""
-        self.runs.append([len(self.parts), before])
-        self.parts.append("```ts")
-        self.add(lines)
-        self.parts.append("```")
-
-    def __str__(self) -> str:
-        return "\n".join(self.parts)
 
 
 class _Scope(NamedTuple):
@@ -320,8 +290,8 @@ class PassageMaker:
         signature = _shortened(one.signature)
         own = [member for member in one.members if member.kind == "property"]
         bare = [member for member in own if not member.comment]
-        listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:_MAX_LINES]
-        text = _text_of(signature, one, comment, listed)
+        listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:MAX_LINES]
+        text = declaration_text(signature, one, comment, listed)
         prose = [line.text for line in (*comment.prose, *comment.default)]
         described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
@@ -332,7 +302,7 @@ class PassageMaker:
             symbol=name,
             name=" ".join([name.replace(".", " "), *(alias.rpartition(".")[2] for alias in aliases[:2])]),
             lead=docstrings.lead(prose or [line.text.replace("@deprecated", "") for line in comment.deprecation]),
-            code=_examples(comment),
+            code=comment_examples(comment),
             prose="\n".join([*prose, *described, *(member.signature for member in bare)]),
             words=" ".join([
                 scope.subpath.replace("/", " "), scope.context.partition(". ")[0],
@@ -489,93 +459,6 @@ def _renamed(passage: IndexedPassage, each: ExportedName) -> IndexedPassage:
 def _says_its_name(passage: IndexedPassage) -> bool:
     """Whether the symbol's name stands in the passage; a default export may have none of its own."""
     return (passage.symbol or "").rpartition(".")[2] in _WORD.findall(passage.text)
-
-
-def sections(text: TextFile) -> Iterator[IndexedPassage]:
-    """The sections of a README: in npm packages often the only documentation, so they count as much as a symbol.
-
-    A heading that is the name of a function (`.safeParse`, `axios.get(url[, config])`) is found by its parts too.
-    """
-    lines = [*[""] * (text.first_line - 1), *text.text.split("\n")]
-    for passage in text_passages(text, code=fenced_code):
-        named = _HEADING_NAME.search(passage.title.rpartition(" § ")[2])
-        words = f"{passage.words} {named[1]}" if named else passage.words
-        aside = _is_contents(passage.text) or (text.title == "README" and _ABOUT_OTHERS.search(passage.name))
-        section = passage._replace(
-            kind="page",
-            title=_bare(passage.title),
-            name=_bare(passage.name),
-            words=words,
-            prior=0.2 if aside else passage.prior,
-            data={**passage.data, "kind": "section"},
-        )
-        yield from options.split(options.marked(section, lines))
-
-
-def _bare(title: str) -> str:
-    """A heading without the targets of its links, and without backticks."""
-    return re.sub(r"\[([^\]]{0,500}+)\]\([^)]{0,2000}+\)", r"\1", title).replace("`", "")
-
-
-def _is_contents(text: str) -> bool:
-    """Whether a section is a list of links: a table of contents says every word and explains none."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    return len(lines) > 3 and sum(bool(_LINK_LINE.match(line)) for line in lines) > 0.6 * len(lines)
-
-
-def fenced_code(lines: list[str]) -> list[CodeBlock]:
-    """The fenced code of Markdown, of any language, whole."""
-    blocks = []
-    number = 0
-    while number < len(lines):
-        end = fence_end(lines, number)
-        if not end:
-            number += 1
-            continue
-        body = lines[number + 1 : end - 1]
-        code = "\n".join(body).strip("\n")
-        if code.strip():
-            blocks.append(CodeBlock(code, number + 1, end - 1))
-        number = end
-    return blocks
-
-
-def _text_of(
-    signature: str, one: Declaration, comment: tsdoc.TSDocComment, bare: Sequence[Declaration]
-) -> _Text:
-    """The signature, what the comment says, each `@param` as a paragraph, the examples, and the members without a comment."""
-    text = _Text(signature, one.line)
-    text.add(comment.deprecation)
-    text.add(comment.prose)
-    text.add(comment.default)
-    for _parameter, lines in comment.parameters:
-        text.runs.append([len(text.parts), lines[0].number - 1])
-        text.parts.append("")
-        text.add(lines)
-    for example in comment.examples:
-        if example.fenced:
-            text.add(example.lines)
-        else:
-            text.fence(example.lines, example.tag_line)
-    listed = [
-        tsdoc.CommentLine(member.line + offset, line)
-        for member in bare
-        for offset, line in enumerate(member.signature.split("\n")[:_MEMBER_LINES])
-    ]
-    if listed:
-        text.fence(listed, max(1, listed[0].number - 1))
-    return text
-
-
-def _examples(comment: tsdoc.TSDocComment) -> tuple[str, ...]:
-    found = [block.code for block in fenced_code([line.text for line in comment.prose])]
-    for example in comment.examples:
-        lines = [line.text for line in example.lines]
-        if example.fenced:
-            found += [block.code for block in fenced_code(lines)]
-        elif any(line.strip() for line in lines):
-            found.append("\n".join(lines))
-    return tuple(found)
 
 
 def _within(names: Iterable[str], member: str) -> tuple[str, ...]:
