@@ -213,6 +213,12 @@ def leaves_machine(base_url: str) -> bool:
     return host not in {"localhost", "::1"} and not host.startswith("127.")
 
 
+def messages_of(job: Job) -> list[dict[str, str]]:
+    """What the system and the user say, as the chat of most services takes it."""
+    said = (("system", job.system), ("user", job.prompt))
+    return [{"role": role, "content": text} for role, text in said if text]
+
+
 def model_of(job: Job, configured: str | None, plugin: str) -> str:
     """The model to ask.
 

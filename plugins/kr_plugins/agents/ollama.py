@@ -15,7 +15,15 @@ from pydantic import Field
 import kr_core
 from kr_core import RequestError
 from kr_core.plugin import Outcome, Provider, Reply, Settings
-from kr_plugins.agents.http_api import Address, ask, leaves_machine, model_of, number, without_thoughts
+from kr_plugins.agents.http_api import (
+    Address,
+    ask,
+    leaves_machine,
+    messages_of,
+    model_of,
+    number,
+    without_thoughts,
+)
 
 if TYPE_CHECKING:
     from kr_core.plugin import Job, Setup
@@ -54,17 +62,12 @@ class Ollama:
     async def run(self, job: Job) -> Reply:
         """Ask for one message."""
         model = model_of(job, self._settings.model, self._name)
-        messages = [
-            {"role": role, "content": text}
-            for role, text in (("system", job.system), ("user", job.prompt))
-            if text
-        ]
         options = {"num_ctx": self._settings.num_ctx}
         if job.max_tokens is not None:
             options["num_predict"] = job.max_tokens
         body = {
             "model": model,
-            "messages": messages,
+            "messages": messages_of(job),
             "stream": False,
             "format": dict(job.schema),
             "options": options,

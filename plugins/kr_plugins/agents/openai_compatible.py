@@ -24,6 +24,7 @@ from kr_plugins.agents.http_api import (
     key_of,
     leaves_machine,
     limit_of,
+    messages_of,
     model_of,
     number,
     without_thoughts,
@@ -82,14 +83,9 @@ class OpenAICompatible:
         model = model_of(job, self._settings.model, self._name)
         url = f"{self._settings.base_url.rstrip('/')}/chat/completions"
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        messages = [
-            {"role": role, "content": text}
-            for role, text in (("system", job.system), ("user", job.prompt))
-            if text
-        ]
         body = {
             "model": model,
-            "messages": messages,
+            "messages": messages_of(job),
             self._settings.max_tokens_parameter: limit_of(job, self._settings.max_tokens),
         }
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _DIRECTIVE_CODE = re.compile(r"^\.\. (?:code-block|sourcecode|code|ipython|testcode|plot)::")
 _DIRECTIVE = re.compile(r"^\.\. [\w-]+::")
@@ -163,6 +166,26 @@ def _without_prompts(lines: list[str]) -> list[str]:
     while kept and not kept[-1].strip():
         kept.pop()
     return kept
+
+
+def fenced_code(lines: list[str]) -> list[CodeBlock]:
+    """The fenced code of Markdown, of any language, whole."""
+    blocks = []
+    for number, end in fences(lines):
+        code = "\n".join(lines[number + 1 : end - 1]).strip("\n")
+        if code.strip():
+            blocks.append(CodeBlock(code, number + 1, end - 1))
+    return blocks
+
+
+def fences(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """The line that opens each fenced block, and the line after it."""
+    number = 0
+    while number < len(lines):
+        end = fence_end(lines, number)
+        if end:
+            yield number, end
+        number = end or number + 1
 
 
 def fence_end(lines: list[str], number: int) -> int:

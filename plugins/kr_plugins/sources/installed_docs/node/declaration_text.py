@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kr_plugins.sources.installed_docs.code_blocks import fenced_code
 from kr_plugins.sources.installed_docs.node import tsdoc
-from kr_plugins.sources.installed_docs.node.readme_sections import fenced_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

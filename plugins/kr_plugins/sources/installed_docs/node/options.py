@@ -11,7 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_plugins.sources.installed_docs.code_blocks import fence_end
+from kr_plugins.sources.installed_docs.code_blocks import fences
 from kr_plugins.sources.installed_docs.node.default_values import default_in
 from kr_plugins.sources.installed_docs.python import docstrings
 
@@ -62,18 +62,12 @@ def split(section: IndexedPassage) -> Iterator[IndexedPassage]:
     kept = list(lines)
     cut: list[str] = []
     made = []
-    number = 0
-    while number < len(lines):
-        end = fence_end(lines, number)
-        if not end:
-            number += 1
-            continue
+    for number, end in fences(lines):
         options = _options(lines, number + 1, end - 1) if end - number > _LONG else []
         if options:
             kept[number:end] = [""] * (end - number)
             cut.append("\n".join(lines[number + 1 : end - 1]).strip("\n"))
             made += [_passage(listing, option, lines[number].strip(), first_line) for option in options]
-        number = end
     items = _items(kept)
     for first, last, key in items:
         made.append(_item_passage(listing, kept[first:last], first_line + first, key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_plugins.sources.installed_docs.code_blocks import CodeBlock, fence_end
+from kr_plugins.sources.installed_docs.code_blocks import fenced_code
 from kr_plugins.sources.installed_docs.node import options
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
@@ -53,20 +53,3 @@ def _is_contents(text: str) -> bool:
     """Whether a section is a list of links: a table of contents says every word and explains none."""
     lines = [line for line in text.split("\n") if line.strip()]
     return len(lines) > 3 and sum(bool(_LINK_LINE.match(line)) for line in lines) > 0.6 * len(lines)
-
-
-def fenced_code(lines: list[str]) -> list[CodeBlock]:
-    """The fenced code of Markdown, of any language, whole."""
-    blocks = []
-    number = 0
-    while number < len(lines):
-        end = fence_end(lines, number)
-        if not end:
-            number += 1
-            continue
-        body = lines[number + 1 : end - 1]
-        code = "\n".join(body).strip("\n")
-        if code.strip():
-            blocks.append(CodeBlock(code, number + 1, end - 1))
-        number = end
-    return blocks
