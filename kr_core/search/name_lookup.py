@@ -63,7 +63,8 @@ class NameLookup:
         if module:
             found = self.matching([module, *rest], strong=True) or self.matching(rest, strong=True)
         found = found or self._inherited(parts)
-        if not found and (root in _VARIABLES or len(root) <= _FAMILIAR):
+        is_any = root in _VARIABLES or len(root) <= _FAMILIAR
+        if not found and (is_any or (len(parts) == 2 and self._library.is_like(root))):
             found = self.symbols(one._replace(name=".".join(rest)))
         return found
 

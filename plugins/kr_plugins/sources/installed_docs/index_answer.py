@@ -126,8 +126,8 @@ def answer(
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
-    terms = _of_subject(question_terms(index, asked, without=names, versions=versions), parsed)
-    ranked = rank(index, terms, _SHOWN, focus=focus)
+    terms = question_terms(index, asked, without=names, versions=versions)
+    ranked = _about_subject(rank(index, terms, _SHOWN, focus=focus), parsed)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = _marked(shown, ranked, focus, {one.name for one in offered})
@@ -149,10 +149,18 @@ def answer(
     return _with_messages(index, parsed, answered, names, origin)
 
 
-def _of_subject(terms: list[Term], parsed: ParsedQuestion) -> list[Term]:
-    """The terms without the words that only ask for a default: they do not speak for `DefaultFormatter`."""
-    asking = _ASKS_FOR_KIND["default"] if parsed.kind == "default" else frozenset()
-    return [term for term in terms if stem(term.word) not in asking] or terms
+def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
+    """The passages without a name that has only the word which asks for a default: `DefaultFormatter`."""
+    if parsed.kind != "default":
+        return list(ranked)
+    kept = [
+        one
+        for one in ranked
+        if one.named
+        or one.passage.lead
+        or not {stem(word) for word in one.covered} <= _ASKS_FOR_KIND["default"]
+    ]
+    return kept or list(ranked)
 
 
 def _beside_absent(

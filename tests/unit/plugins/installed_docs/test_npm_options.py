@@ -190,6 +190,20 @@ def test_a_method_that_an_instance_does_not_have_is_told(crate):
     assert [one.name for one in found.unresolved] == ["app.milliseconds"]
 
 
+@pytest.mark.req("A1")
+def test_what_a_module_exports_is_a_member_of_its_default_object(tmp_path):
+    """`crate.isFull` after `import crate from "crate"`, where only a function of that name is declared."""
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {"name": "crate", "version": "2.0.0", "types": "index.d.ts"},
+            "index.d.ts": "/** Whether a crate is full. */\nexport declare function isFull(): boolean;\n",
+        },
+    )
+    first = ask(tmp_path, "What does crate.isFull do?").passages[0]
+    assert (first.symbol, first.pinned) == ("isFull", True)
+
+
 @pytest.mark.req("A7")
 def test_what_a_symbol_is_based_on_is_asked_too(tmp_path):
     """`express.static` says that it is based on `serve-static`, whose README has the options."""
