@@ -176,9 +176,7 @@ class _Composer:
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        is_named = self.asked.parsed.kind in _OF_ONE and any(
-            one.passage.pinned and one.passage.symbol == first.passage.symbol for one in parts
-        )
+        is_named = self.asked.parsed.kind in _OF_ONE and self.is_named(first.passage, parts)
         budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
         told = self.telling(first, _NEAR_UNSURE)
@@ -196,6 +194,13 @@ class _Composer:
         example = self.example(first, first.support)
         return self.drafted(
             summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
+        )
+
+    def is_named(self, first: Passage, parts: Sequence[Part]) -> bool:
+        """Whether the question names what the first passage is about, or what takes the parameter that it is about."""
+        last = (first.symbol or "").rpartition(".")[2].lower()
+        return any(one.passage.pinned and one.passage.symbol == first.symbol for one in parts) or any(
+            one.form != "weak" and one.last.lower() == last for one in self.asked.parsed.identifiers
         )
 
     def alike(self, part: Part) -> list[Claim]:
@@ -404,7 +409,9 @@ class _Composer:
         if (
             label in self.shown
             or (first and first in self.shown)
-            or (is_other and not first and not passage.parameter)
+            or (
+                is_other and not first and not (passage.parameter and (passage.annotation or passage.default))
+            )
         ):
             return []
         self.shown |= {label, first}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.search.passage_index import Hit
 from kr_core.search.said_words import parts_of
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core.search.passage_index import Hit, IndexedPassage, PassageIndex
+    from kr_core.search.passage_index import IndexedPassage, PassageIndex
     from kr_core.search.terms import Term
 
 _TELLING = 0.2
@@ -18,6 +19,8 @@ _TELLING = 0.2
 _MOST_MEMBERS = 1_000
 _TOP = 700
 """Characters of a member's text that are looked at."""
+_MOST_TAKEN = 200
+_HALF = 0.5
 _BY_MEANING = 0.3
 """What it counts that the first sentence of a member is near the question in meaning."""
 
@@ -64,6 +67,51 @@ def described_parameters(
     """The parameters of a symbol, each with the share of the question that it says, best first."""
     scored = [(share, hit.passage) for share, hit in _shares(index.parameters_of(symbol), terms, symbol)]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+class Weighed(NamedTuple):
+    """A symbol or one of its parameters, by what it says to a question."""
+
+    worth: float
+    """The share, and half of how near its name and first sentence are in meaning."""
+    share: float
+    """How much of the question it says, 0-1."""
+    passage: IndexedPassage
+
+
+def weighed_parameters(
+    index: PassageIndex, terms: Sequence[Term], symbol: str, itself: IndexedPassage
+) -> tuple[Weighed, list[Weighed]]:
+    """A callable, and its parameters, those that are worth most first.
+
+    Args:
+        index: where they are.
+        terms: the words of the question without those of the symbol's name.
+        symbol: what the callable is called.
+        itself: the passage about it, perhaps under another name.
+    """
+    from kr_core.search.first_sentences import nearness
+
+    hits = [Hit(0, itself), *_parameters_of(index, symbol, itself)]
+    asked = [term.word for term in terms if " " not in term.word]
+    texts = [f"{(hit.passage.parameter or '').replace('_', ' ')} {hit.passage.lead}" for hit in hits]
+    own, *parameters = (
+        Weighed(share + _HALF * max(0.0, cosine), share, hit.passage)
+        for (share, hit), cosine in zip(_shares(hits, terms, symbol), nearness(asked, texts), strict=True)
+    )
+    return own, sorted(parameters, key=lambda one: -one.worth)
+
+
+def _parameters_of(index: PassageIndex, symbol: str, itself: IndexedPassage) -> list[Hit]:
+    """The passages about the parameters of a callable, also those that it shares with others."""
+    taken = [name.lstrip("*") for name, _default in itself.data.get("parameters", ())][:_MOST_TAKEN]
+    shared = [
+        one.passage
+        for name in taken
+        for one in index.named(name)
+        if one.name == symbol and one.parameter == name
+    ]
+    return index.parameters_of(symbol) or index.get(shared)
 
 
 def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator[tuple[float, Hit]]:

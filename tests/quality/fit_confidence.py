@@ -69,7 +69,7 @@ def fitted_on(*, npm: bool = True) -> dict[str, list[Any]]:
             *everyday("dev.yaml"),
         ],
         "everyday_other": [*load("tuning", "everyday_other"), *everyday("tuning.yaml")],
-        "wide": load("tuning", "wide"),
+        "wide": [*load("tuning", "wide"), *load("named", "wide")],
     }
     return asked | {"npm": [*load("tuning", "npm"), *load("choosing", "npm")]} if npm else asked
 

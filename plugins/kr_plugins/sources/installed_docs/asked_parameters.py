@@ -15,14 +15,20 @@ from kr_core.toolkit import (
     stem,
     words,
 )
-from kr_plugins.sources.installed_docs.cited_passages import passage_at_site, passage_of, passage_or_site
+from kr_plugins.sources.installed_docs.cited_passages import (
+    declared_parameter,
+    optional_parameters,
+    parameter_passage,
+    passage_of,
+    passage_or_site,
+)
 from kr_plugins.sources.installed_docs.parameters import advises_against
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from kr_core import Passage
-    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Term
+    from kr_core.toolkit import ParsedQuestion, PassageIndex, Term
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
 
 _ASKS_FOR = frozenset({"default", "valu", "option"})
@@ -103,7 +109,7 @@ def _better_described(
     best = max(shares, key=lambda name: shares[name], default=None)
     if best is None or shares[best] < _CLEARLY * shares.get(first.parameter, 0.0) or best == first.parameter:
         return answered
-    meant = _parameter(index, first.symbol, best, origin)
+    meant = parameter_passage(index, first.symbol, best, origin)
     if meant is None or meant.star:
         return answered
     better = {"coverage": first.coverage, "covered": first.covered, "pinned": True}
@@ -130,7 +136,7 @@ def _of_named_owner(
         if symbol.rpartition(".")[2].casefold() not in said:
             continue
         meant = next((one for one in same if one.symbol == symbol), None)
-        meant = meant or _parameter(index, symbol, first.parameter, origin)
+        meant = meant or parameter_passage(index, symbol, first.parameter, origin)
         if meant is not None:
             return _ahead(
                 answered,
@@ -202,7 +208,7 @@ def _telling_parameter_first(
         and (weight := _said_by_name(one.parameter, terms, said)) >= _TELLS_MORE
     }  # fmt: skip
     best = max(telling, key=lambda name: telling[name], default=None)
-    meant = _parameter(index, first.symbol, best, origin) if best else None
+    meant = parameter_passage(index, first.symbol, best, origin) if best else None
     if meant is None:
         return answered
     return _ahead(answered, meant)
@@ -224,9 +230,9 @@ def _worded_parameter_first(
     for symbol in takers:
         told = " ".join([symbol, *(hit.passage.text for hit in index.by_symbol(symbol))])
         elsewhere = named_elsewhere(shown, told)
-        for name in _optional(index, symbol)[:_MOST_TAKEN]:
+        for name in optional_parameters(index, symbol)[:_MOST_TAKEN]:
             meant = (
-                _parameter(index, symbol, name, origin)
+                parameter_passage(index, symbol, name, origin)
                 if says_parameter(parsed, library, name, [symbol], elsewhere)
                 else None
             )
@@ -252,14 +258,14 @@ def _able_parameters_first(
         return answered
     if not (first.pinned and first.symbol and not first.parameter and first.what in {"function", "class"}):
         return answered
-    optional = frozenset(_optional(index, first.symbol)[:_MOST_TAKEN])
+    optional = frozenset(optional_parameters(index, first.symbol)[:_MOST_TAKEN])
     shares = {
         one.parameter: share for share, one in described_parameters(index, terms, first.symbol)
         if one.parameter in optional and share >= _ABLE
         and not (one.data.get("star") or one.data.get("deprecated") or advises_against(one.text))
     }  # fmt: skip
     best = [name for name in shares if shares[name] * _CLEARLY >= max(shares.values())][:_MOST_ABLE]
-    found = [one for name in best if name and (one := _parameter(index, first.symbol, name, origin))]
+    found = [one for name in best if name and (one := parameter_passage(index, first.symbol, name, origin))]
     if not found or not found[0].lead:
         return answered
     return _ahead(answered, found[0].model_copy(update={"pinned": True}), *found[1:])
@@ -310,7 +316,7 @@ def _with_declaration(
         return answered
     if not {"default", "yes_no"} & set(parsed.kinds):
         return answered
-    for declared in _declared(index, first.symbol, first.parameter):
+    for declared in declared_parameter(index, first.symbol, first.parameter):
         for taker in index.by_symbol(declared.data.get("declared_by", "")):
             meant = passage_of(taker.passage, origin)
             handed = {"pinned": True, "also": (first.symbol, *meant.also)}
@@ -331,7 +337,7 @@ def _with_default(index: PassageIndex, answered: IndexAnswer, origin: Origin) ->
     for passage in answered.passages[:_MOST_SHOWN]:
         if not (passage.pinned and passage.parameter and passage.default):
             continue
-        for declared in _declared(index, passage.symbol or "", passage.parameter):
+        for declared in declared_parameter(index, passage.symbol or "", passage.parameter):
             linked = [one for name in declared.data.get("defaults", ()) for one in index.by_symbol(name)[:1]]
             found += [
                 passage_of(one.passage, origin, "constant")
@@ -356,11 +362,11 @@ def _asked_together(
         return answered  # it is described, not named
     if parsed.kind in {"difference", "error", "replacement"}:
         return answered
-    taken = _optional(index, first.symbol)[:_MOST_TAKEN]
+    taken = optional_parameters(index, first.symbol)[:_MOST_TAKEN]
     parts = parsed.parts if len(parsed.kinds) > 1 else ()
     asking = next((part for part in parts if _place_of(first.parameter, part) < len(part)), parsed.asking)
     together = _named_together(first.symbol, first.parameter, taken, asking[:_LONGEST])
-    found = [_parameter(index, first.symbol, name, origin) for name in together[:_MOST_SHOWN]]
+    found = [parameter_passage(index, first.symbol, name, origin) for name in together[:_MOST_SHOWN]]
     passages = [
         first
         if one.parameter == first.parameter
@@ -382,35 +388,6 @@ def _named_together(symbol: str, parameter: str, taken: Sequence[str], asking: s
     asked = {stem(word) for word in content_words(asking)} - said - _ASKS_FOR
     in_part = [] if len(spelled) > 1 else [name for name in taken if _is_named_in_part(name, asked)]
     return sorted([*spelled, *in_part[:1]], key=lambda name: _place_of(name, asking))
-
-
-def _optional(index: PassageIndex, symbol: str) -> list[str]:
-    """The names of the parameters that a callable takes and does not require."""
-    return [
-        name.lstrip("*")
-        for hit in index.by_symbol(symbol)[:1]
-        for name, _default in hit.passage.data.get("parameters", ())
-        if name not in hit.passage.data.get("required", ())
-    ]
-
-
-def _declared(index: PassageIndex, symbol: str, name: str) -> list[IndexedPassage]:
-    """What the index has about a parameter of a callable: one passage at most."""
-    numbers = [one.passage for one in index.named(name) if one.name == symbol and one.parameter == name]
-    return [hit.passage for hit in index.get(numbers[:1])]
-
-
-def _parameter(index: PassageIndex, symbol: str, name: str, origin: Origin) -> Passage | None:
-    """The passage about a parameter of a callable, which may share it with others."""
-    for declared in _declared(index, symbol, name):
-        sites = [declared.data["site"], *declared.data.get("sites", [])]
-        chosen = next((site for site in sites if site["symbol"] == symbol), None)
-        if chosen is None:
-            return None
-        others = tuple(site["symbol"] for site in sites if site is not chosen)
-        passage = passage_at_site(declared, chosen, others, origin)
-        return passage if passage.symbol == symbol else None  # its documentation lies in another file
-    return None
 
 
 def _is_spelled(name: str, asking: str) -> bool:

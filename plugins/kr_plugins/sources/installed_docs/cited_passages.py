@@ -9,7 +9,7 @@ from kr_plugins.sources.installed_docs.parameters import with_site
 
 if TYPE_CHECKING:
     from kr_core.plugin import UnresolvedName
-    from kr_core.toolkit import IndexedPassage
+    from kr_core.toolkit import IndexedPassage, PassageIndex
 
 
 class Origin(NamedTuple):
@@ -105,3 +105,32 @@ def passage_of(indexed: IndexedPassage, origin: Origin, kind: str | None = None)
         deprecated=data.get("deprecated"),
         replacement=data.get("replacement"),
     )
+
+
+def optional_parameters(index: PassageIndex, symbol: str) -> list[str]:
+    """The names of the parameters that a callable takes and does not require."""
+    return [
+        name.lstrip("*")
+        for hit in index.by_symbol(symbol)[:1]
+        for name, _default in hit.passage.data.get("parameters", ())
+        if name not in hit.passage.data.get("required", ())
+    ]
+
+
+def declared_parameter(index: PassageIndex, symbol: str, name: str) -> list[IndexedPassage]:
+    """What the index has about a parameter of a callable: one passage at most."""
+    numbers = [one.passage for one in index.named(name) if one.name == symbol and one.parameter == name]
+    return [hit.passage for hit in index.get(numbers[:1])]
+
+
+def parameter_passage(index: PassageIndex, symbol: str, name: str, origin: Origin) -> Passage | None:
+    """The passage about a parameter of a callable, which may share it with others."""
+    for declared in declared_parameter(index, symbol, name):
+        sites = [declared.data["site"], *declared.data.get("sites", [])]
+        chosen = next((site for site in sites if site["symbol"] == symbol), None)
+        if chosen is None:
+            return None
+        others = tuple(site["symbol"] for site in sites if site is not chosen)
+        passage = passage_at_site(declared, chosen, others, origin)
+        return passage if passage.symbol == symbol else None  # its documentation lies in another file
+    return None

@@ -33,6 +33,7 @@ from kr_plugins.sources.installed_docs.cited_passages import (
     passage_of,
     passage_or_site,
 )
+from kr_plugins.sources.installed_docs.named_callables import about_callable
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
 from kr_plugins.sources.installed_docs.requirements_answer import about_requirements
@@ -139,6 +140,7 @@ def answer(
         tuple(unresolved.values()),
     )
     answered = about_parameters(index, parsed, answered, names, origin, terms)
+    answered = about_callable(index, parsed, answered, named, terms, origin)
     answered = answered._replace(passages=answered.passages[:_SHOWN])
     answered = with_relatives(index, parsed, answered, terms, origin)
     answered = about_settings(index, parsed, answered, terms, origin)

@@ -1,0 +1,125 @@
+"""A how-to that names what it calls: the parameters of that callable, the nearest to the rest of the question first.
+
+Whoever asks "how do I use read_csv to load only some columns" knows the function. What other functions say of columns is noise.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.toolkit import (
+    SAID,
+    parts_of,
+    weighed_parameters,
+)
+from kr_plugins.sources.installed_docs.cited_passages import parameter_passage, passage_of
+from kr_plugins.sources.installed_docs.parameters import advises_against
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kr_core import Passage
+    from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Term
+    from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
+
+_NEAR = 0.2
+"""What a parameter must be worth at least to come before its callable."""
+_SHOWN = 4
+"""The callable and so many of its parameters come first."""
+_DOCUMENTED = 4.9
+"""The least standing of a public name with documentation."""
+_ASIDE = r"\b(?:after|before|instead of|rather than|unlike|without|like|than|what)\s+(?:the\s+)?(?:calling\s+|using\s+)?[`'\"]?"
+"""What stands before a name that the question only mentions."""
+
+
+class _NamedCallable(NamedTuple):
+    symbol: str
+    passage: IndexedPassage
+
+
+def about_callable(
+    index: PassageIndex,
+    parsed: ParsedQuestion,
+    answered: IndexAnswer,
+    named: Resolution,
+    terms: Sequence[Term],
+    origin: Origin,
+) -> IndexAnswer:
+    """The answer with the callable that a how-to names, and its nearest parameters, before anything else.
+
+    Args:
+        index: where they are looked up.
+        parsed: the question.
+        answered: the ranked passages.
+        named: what the names of the question mean.
+        terms: the words of the question.
+        origin: where the passages come from.
+    """
+    called = list(_callables(index, parsed, named)) if parsed.kind == "how_to" else []
+    if len(called) != 1:
+        return answered
+    symbol, passage = called[0]
+    if any(one.pinned and symbol not in {one.symbol, *one.also} for one in answered.passages):
+        return answered
+    own = parts_of(symbol.replace(".", " "))
+    rest = [
+        term for term in terms if not any(term.alike[root] >= SAID and root in own for root in term.alike)
+    ]
+    share = sum(term.weight for term in rest) / (sum(term.weight for term in terms) or 1.0)
+    itself, parameters = weighed_parameters(index, rest, symbol, passage)
+    found = [
+        (one.worth, _told(meant, answered, 1.0 - share + share * one.share))
+        for one in parameters
+        if one.passage.parameter not in passage.data.get("required", ())
+        and one.passage.lead
+        and not (one.passage.data.get("star") or one.passage.data.get("deprecated"))
+        and not advises_against(one.passage.text)
+        and (meant := parameter_passage(index, symbol, one.passage.parameter or "", origin))
+    ]
+    known = answered.passages[0] if answered.passages else None
+    is_known = (
+        known is not None and known.parameter and _last(symbol) in map(_last, (known.symbol, *known.also))
+    )
+    if is_known and known is not None:
+        first = [known]
+    else:
+        first = [meant for worth, meant in found[:1] if worth >= max(_NEAR, itself.worth)]
+    if passage.data.get("what") == "class" and not first:
+        return answered  # a method may be what is asked for
+    taker = passage_of(passage, origin).model_copy(update={"symbol": symbol})
+    covered = max((one.coverage for one in first), default=0.0)
+    taker = _told(taker, answered, max(covered, 1.0 - share + share * itself.share))
+    beside = [meant for worth, meant in found if worth > 0 and meant not in first]
+    shown = [*first, taker, *beside][:_SHOWN]
+    titles = {one.title for one in shown}
+    others = [one for one in answered.passages if one.title not in titles]
+    return answered._replace(passages=(*shown, *others))
+
+
+def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -> Iterator[_NamedCallable]:
+    """The documented functions, methods and classes that the question spells as code and does not only mention."""
+    seen = set()
+    for one in (*named.subjects, *named.context):
+        is_spelled = one.identifier.form != "weak" and one.identifier.place == "prose"
+        if not is_spelled or one.entry.parameter or one.entry.standing < _DOCUMENTED:
+            continue
+        if re.search(_ASIDE + re.escape(one.identifier.name), parsed.asking, re.IGNORECASE):
+            continue
+        passage = index.get([one.entry.passage])[0].passage
+        if passage.data.get("what") in {"function", "class"} and one.entry.name not in seen:
+            seen.add(one.entry.name)
+            yield _NamedCallable(one.entry.name, passage)
+
+
+def _last(name: str | None) -> str:
+    """The last part of a name, without capitals: the decorator `option` takes what the class `Option` takes."""
+    return (name or "").rpartition(".")[2].lower()
+
+
+def _told(passage: Passage, answered: IndexAnswer, covered: float) -> Passage:
+    """A passage with what it covers of the question, as far as the ranking did not find more."""
+    known = next((one for one in answered.passages if one.title == passage.title), None)
+    if known is not None and known.coverage >= covered:
+        return known
+    return passage.model_copy(update={"coverage": min(1.0, covered)})
