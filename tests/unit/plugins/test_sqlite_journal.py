@@ -8,6 +8,7 @@ import time
 from concurrent.futures import wait
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import chain
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,14 @@ def folder(tmp_path):
 @pytest.fixture
 def journal(folder):
     journal = SQLite(folder)
+    yield journal
+    journal.close()
+
+
+@pytest.fixture(scope="module")
+def long_journal(tmp_path_factory):
+    """One for all examples of a test: to make a journal takes longer than what is tried with it."""
+    journal = SQLite(tmp_path_factory.mktemp("journal"))
     yield journal
     journal.close()
 
@@ -185,12 +194,12 @@ class TestEvents:
 
     @given(st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=5))
     @pytest.mark.req("G2")
-    def test_any_json(self, tmp_path_factory, datas):
+    def test_any_json(self, long_journal, datas):
         """Whatever JSON an event holds, it is read as it was."""
-        journal = SQLite(tmp_path_factory.mktemp("journal"))
-        journal.append([event(data=data) for data in datas]).result()
-        assert [kept.data for _, kept in journal.read(0, 10)] == datas
-        journal.close()
+        last = long_journal.cursor("test")
+        long_journal.append([event(data=data) for data in datas]).result()
+        assert [kept.data for _, kept in long_journal.read(last, 10)] == datas
+        long_journal.advance("test", last + len(datas))
 
     @pytest.mark.req("G2")
     def test_the_same_event_twice(self, journal):
@@ -314,12 +323,11 @@ class TestEvents:
 
 class TestSteps:
     @given(JSON)
-    def test_any_result(self, tmp_path_factory, result):
+    def test_any_result(self, long_journal, result):
         """The result of a step is kept as it was."""
-        journal = SQLite(tmp_path_factory.mktemp("journal"))
-        journal.keep_step("r1", "fetch", result)
-        assert journal.step("r1", "fetch") == result
-        journal.close()
+        run = uuid4().hex
+        long_journal.keep_step(run, "fetch", result)
+        assert long_journal.step(run, "fetch") == result
 
     def test_the_first_result_stays(self, journal):
         """A second result for the same step is ignored; steps of other runs are their own."""

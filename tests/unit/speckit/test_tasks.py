@@ -243,10 +243,12 @@ def test_real_files_are_read_whole():
                 )
             elif BOX.match(line):
                 assert number in odd or number in tasks, (file.name, number, line)
+        lines = text.split("\n")
         for task in read.tasks:
-            assert BOX.match(text.split("\n")[task.line - 1]), (file.name, task)
-            lines = zip(text.split("\n"), with_mark(text, task, "#").split("\n"), strict=True)
-            ((old, new),) = ((old, new) for old, new in lines if old != new)
-            assert sum(a != b for a, b in zip(old, new, strict=True)) == 1
+            place = task.line - 1
+            assert BOX.match(lines[place]), (file.name, task)
+            changed = with_mark(text, task, "#").split("\n")
+            assert (changed[:place], changed[place + 1 :]) == (lines[:place], lines[place + 1 :])
+            assert sum(a != b for a, b in zip(lines[place], changed[place], strict=True)) == 1
     assert seen > 3000
     assert right >= 0.99 * seen
