@@ -182,13 +182,14 @@ def _outermost(folders: Iterable[Path]) -> list[Path]:
 
 def _open_folders(hidden: Sequence[Path]) -> list[Path]:
     """The largest folders that hold nothing hidden."""
+    above = {folder for one in hidden for folder in one.parents}
     found = []
     waiting = [Path("/")]
     while waiting:
         folder = waiting.pop()
         if folder in hidden:
             continue
-        if not any(one.is_relative_to(folder) for one in hidden):
+        if folder not in above:
             found.append(folder)
             continue
         try:
