@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kr_core._version import __version__
 from kr_core.cli.command_parser import CommandParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EXIT_CODES = """exit codes: 0 an answer (its status says how good); 1 unexpected error; 2 wrong use, configuration or request;
 3 a plugin could not be loaded; 4 no content; 5 waiting for a human; 129, 130, 131, 143 ended by a signal"""
@@ -31,26 +36,28 @@ def parser() -> CommandParser:
     root.add_argument("-V", "--version", action="version", version=f"kr {__version__}")
     _root_options(root, suppress=False)
     commands = _Commands(root, common, "command", "COMMAND")
-    _research(
-        commands.add("research", "answer a question about a library", epilog=EXIT_CODES, describe=False)
+    commands.add(
+        "research", "answer a question about a library", epilog=EXIT_CODES, describe=False, options=_research
     )
-    _ask(
-        commands.add(
-            "ask", "ask an agent, or a human if no agent is sure enough", epilog=EXIT_CODES, describe=False
-        )
+    commands.add(
+        "ask",
+        "ask an agent, or a human if no agent is sure enough",
+        epilog=EXIT_CODES,
+        describe=False,
+        options=_ask,
     )
-    _inbox(
-        commands.add("inbox", "see and answer the questions that wait for a human", epilog=INBOX_CODES),
-        common,
+    commands.add(
+        "inbox",
+        "see and answer the questions that wait for a human",
+        epilog=INBOX_CODES,
+        options=partial(_inbox, common=common),
     )
-    _expedition(
-        commands.add(
-            "expedition",
-            "research a large question in cycles, with sources for every fact, until no new facts turn up",
-            epilog=EXIT_CODES,
-            describe=False,
-        ),
-        common,
+    commands.add(
+        "expedition",
+        "research a large question in cycles, with sources for every fact, until no new facts turn up",
+        epilog=EXIT_CODES,
+        describe=False,
+        options=partial(_expedition, common=common),
     )
     route = commands.add("route", "show where a question would go, without asking it")
     _question(route)
@@ -65,11 +72,26 @@ def parser() -> CommandParser:
     versions = commands.add("versions", "show the versions in use and where KR found each")
     versions.add_argument("name", metavar="NAME", nargs="?")
     _flag(versions, "--json", "a list of {name, version, from}")
-    _cache(commands.add("cache", "inspect and maintain the knowledge base", describe=False), common)
-    _journal(commands.add("journal", "move the whole record to another journal", describe=False), common)
-    _docs(commands.add("docs", "index and search your own documents", describe=False), common)
-    _lessons(
-        commands.add("lessons", "show, list and record lessons from past mistakes", describe=False), common
+    commands.add(
+        "cache",
+        "inspect and maintain the knowledge base",
+        describe=False,
+        options=partial(_cache, common=common),
+    )
+    commands.add(
+        "journal",
+        "move the whole record to another journal",
+        describe=False,
+        options=partial(_journal, common=common),
+    )
+    commands.add(
+        "docs", "index and search your own documents", describe=False, options=partial(_docs, common=common)
+    )
+    commands.add(
+        "lessons",
+        "show, list and record lessons from past mistakes",
+        describe=False,
+        options=partial(_lessons, common=common),
     )
     commands.add(
         "team",
@@ -80,20 +102,24 @@ def parser() -> CommandParser:
         dest="session_id",
         help="the session whose budgets the requests spend; default: a new one",
     )
-    _log(commands.add("log", "show questions and answers of agents and people, and check the whole record"))
-    _retro(
-        commands.add("retro", "look back on a feature's questions: figures, patterns, and what to change"),
-        common,
+    commands.add(
+        "log", "show questions and answers of agents and people, and check the whole record", options=_log
     )
-    _dispatch(
-        commands.add(
-            "dispatch", "send the tasks of spec-kit's tasks.md to specialists who keep to their folders"
-        ),
-        common,
+    commands.add(
+        "retro",
+        "look back on a feature's questions: figures, patterns, and what to change",
+        options=partial(_retro, common=common),
     )
-    _mcp(commands.add("mcp", "serve other agents as an MCP server on standard input and output"))
-    _serve(
-        commands.add("serve", "serve the inbox as a page and an API over HTTP, and do what is due meanwhile")
+    commands.add(
+        "dispatch",
+        "send the tasks of spec-kit's tasks.md to specialists who keep to their folders",
+        options=partial(_dispatch, common=common),
+    )
+    commands.add("mcp", "serve other agents as an MCP server on standard input and output", options=_mcp)
+    commands.add(
+        "serve",
+        "serve the inbox as a page and an API over HTTP, and do what is due meanwhile",
+        options=_serve,
     )
     commands.add(
         "plugins", "list the installed plugins; with -v, what each provides and what is wrong with it"
@@ -102,7 +128,7 @@ def parser() -> CommandParser:
         "doctor", "check installation, configuration, plugins, stores and network, and say what to do"
     )
     _flag(doctor, "--json", "print a list")
-    _init(commands.add("init", "write a configuration to start from, or register KR with a client"))
+    commands.add("init", "write a configuration to start from, or register KR with a client", options=_init)
     trust = commands.add("trust", "allow the programs and addresses in the project's configuration")
     _flag(trust, "--forget", "withdraw the permission")
     return root
@@ -147,8 +173,24 @@ class _Commands:
         self._known = command.children
         self._common = common
 
-    def add(self, name: str, text: str, *, epilog: str | None = None, describe: bool = True) -> CommandParser:
-        """Add one; `text` is its description as well, unless it gets one of its own or its actions say what it does."""
+    def add(
+        self,
+        name: str,
+        text: str,
+        *,
+        epilog: str | None = None,
+        describe: bool = True,
+        options: Callable[[CommandParser], None] | None = None,
+    ) -> CommandParser:
+        """Add one.
+
+        Args:
+            name: of the subcommand.
+            text: what the help says of it.
+            epilog: the end of its help.
+            describe: whether `text` is its description as well; otherwise it gets one of its own, or its actions say what it does.
+            options: what adds its options and actions, once they are needed; None if the caller adds them.
+        """
         added = self._added.add_parser(
             name,
             parents=[self._common],
@@ -158,6 +200,7 @@ class _Commands:
             allow_abbrev=False,  # `--sess` would pass by what looks for `--session`
         )
         self._known[name] = added
+        added.options = options
         return added
 
 
@@ -174,7 +217,7 @@ def _comma_separated(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _research(command: argparse.ArgumentParser) -> None:
+def _research(command: CommandParser) -> None:
     command.description = (
         "Answer a question from the knowledge base or, if it is not there, from the sources."
     )
@@ -218,7 +261,7 @@ def _research(command: argparse.ArgumentParser) -> None:
     _forms(command)
 
 
-def _ask(command: argparse.ArgumentParser) -> None:
+def _ask(command: CommandParser) -> None:
     command.description = "Ask the agent that the rules choose. KR accepts its answer if it is sure enough; otherwise a human decides."
     _question(command)
     command.add_argument(
@@ -531,7 +574,7 @@ def _lessons(command: CommandParser, common: CommandParser) -> None:
     add.add_argument("--ref", metavar="PATH:LINE", help="where to look")
 
 
-def _init(command: argparse.ArgumentParser) -> None:
+def _init(command: CommandParser) -> None:
     _flag(command, "--force", "overwrite kr.yaml")
     command.add_argument(
         "--client",
@@ -543,7 +586,7 @@ def _init(command: argparse.ArgumentParser) -> None:
     _flag(command, "--undo", "with --client: undo the change")
 
 
-def _log(command: argparse.ArgumentParser) -> None:
+def _log(command: CommandParser) -> None:
     command.add_argument("feature", metavar="FEATURE", nargs="?", default="", help="a feature; else all")
     command.add_argument("--exchange", metavar="ID", default="", help="only this exchange")
     command.add_argument(
@@ -565,7 +608,7 @@ def _log(command: argparse.ArgumentParser) -> None:
     _flag(command, "--follow", "print new entries as they arrive, until Ctrl-C")
 
 
-def _mcp(command: argparse.ArgumentParser) -> None:
+def _mcp(command: CommandParser) -> None:
     _flag(command, "--http", "serve streamable HTTP at /mcp instead")
     command.add_argument(
         "--host", metavar="HOST", help="the address on which HTTP listens; default: 127.0.0.1"
@@ -578,7 +621,7 @@ def _mcp(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _serve(command: argparse.ArgumentParser) -> None:
+def _serve(command: CommandParser) -> None:
     command.add_argument("--host", metavar="HOST", help="the address on which it listens; default: 127.0.0.1")
     command.add_argument("--port", metavar="PORT", type=int, help="the port; 0 for a free one; default: 8420")
     command.add_argument(

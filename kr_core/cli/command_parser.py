@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = ["CommandParser"]
 
@@ -21,18 +21,38 @@ _CUTOFF = 0.6
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A command or subcommand; `children` are those below it, by name."""
+    """A command or subcommand."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.children: dict[str, CommandParser] = {}
+        self._children: dict[str, CommandParser] = {}
         self.otherwise = ""
         """The child that takes the arguments where they name none."""
+        self.options: Callable[[CommandParser], None] | None = None
+        """What adds its options and children once they are needed: of all commands, most calls need one."""
+
+    @property
+    def children(self) -> dict[str, CommandParser]:
+        """The subcommands, by name."""
+        self.complete()
+        return self._children
+
+    def complete(self) -> None:
+        """Add the options and children, if they are not there yet."""
+        add, self.options = self.options, None
+        if add is not None:
+            add(self)
+
+    def format_help(self) -> str:
+        """The help, with all options."""
+        self.complete()
+        return super().format_help()
 
     def parse_known_args(  # type: ignore[override]  # its overloads are about the type of the namespace
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         """Parse; arguments that name no child go to the one that takes them otherwise."""
+        self.complete()
         if self.otherwise and args and not {"-h", "--help"} & {*args}:
             first = next((one for one in args if not one.startswith("-")), None)
             if first is not None and first not in self.children:

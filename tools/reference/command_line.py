@@ -30,6 +30,7 @@ def _commands(root: argparse.ArgumentParser, above: str = "") -> Iterator[tuple[
             continue
         helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
         for name, command in action.choices.items():
+            command.complete()
             inner = list(_commands(command, f"{above}{name} "))
             yield from inner or [(above + name, command, helps[name])]
 
