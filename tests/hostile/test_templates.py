@@ -312,8 +312,8 @@ folder = Path(sys.argv[1])
 (folder / "note.md.j2").write_text("warm")
 render([folder], "note.md.j2")
 values = {"big": "x" * 200_000, "day": datetime.date(2026, 2, 5), "crate": Crate("x" * 200_000)}
-for name, text in json.load(sys.stdin).items():
-    (folder / "note.md.j2").write_text(text)
+for line in sys.stdin:
+    (folder / "note.md.j2").write_text(json.loads(line))
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -333,27 +333,34 @@ for name, text in json.load(sys.stdin).items():
     with open(reading, "rb") as pipe:
         came = pipe.read()
     status = os.waitpid(child, 0)[1]
-    print(json.dumps([name, json.loads(came) if came else {"said": ["killed", str(status)], "megabytes": 0}]), flush=True)
+    print(json.dumps(json.loads(came) if came else {"said": ["killed", str(status)], "megabytes": 0}), flush=True)
 """
 
 
 @pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    """What came of each template, rendered in a process with little memory."""
+def rendered(tmp_path_factory):
+    """A folder, and what renders a template there in a process with little memory, and says what came of it."""
     folder = tmp_path_factory.mktemp("templates")
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder)], input=json.dumps(TOO_MUCH).encode(), capture_output=True, check=True,
-        timeout=2 * SECONDS,
-    )  # fmt: skip
-    return folder, dict(json.loads(line) for line in done.stdout.splitlines())
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+
+        def render_there(text):
+            child.stdin.write(f"{json.dumps(text)}\n")
+            child.stdin.flush()
+            return json.loads(child.stdout.readline())
+
+        yield folder, render_there
+        child.stdin.close()
 
 
 @pytest.mark.req("Z3", "Z8")
 @pytest.mark.parametrize("name", TOO_MUCH)
-def test_a_template_that_would_fill_memory_or_not_end_is_refused(outcomes, name):
+def test_a_template_that_would_fill_memory_or_not_end_is_refused(rendered, name):
     """It is a fault of the template, told with its file and what to do; memory stays flat."""
-    folder, came = outcomes
-    said, megabytes = came[name]["said"], came[name]["megabytes"]
+    folder, render_there = rendered
+    came = render_there(TOO_MUCH[name])
+    said, megabytes = came["said"], came["megabytes"]
     assert said[0].startswith("the template does too much: "), said
     assert said[1].startswith(str(folder / "note.md.j2"))
     assert said[2] == "correct the template, or remove it to use the bundled one"
