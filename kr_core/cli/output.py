@@ -26,7 +26,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
-_STEERS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]")
+_STEERS = re.compile("[\x7f-\x9f\u2028-\u202e\u2060-\u206f\ud800-\udfff\U000e0000-\U000e01ef]")
 """What JSON lets stand as it is, and what steers a terminal or is no text."""
 
 

@@ -13,9 +13,20 @@ def test_controls_are_replaced():
 
 
 @pytest.mark.req("Z4")
+@pytest.mark.parametrize(
+    "letters",
+    ["\U000e0159\U000e015f", "\ufe01\ufe02\ufe03", "\u2062\u2064\u2062", "\u200b\u200c\u200d", "\ufeff" * 3],
+)
+def test_letters_that_nobody_sees_are_replaced(letters):
+    """Variation selectors and characters without width can encode letters that only a model reads."""
+    assert set(printable(f"a\U0001f600{letters}b")[2:-1]) == {"\ufffd"}
+
+
+@pytest.mark.req("Z4")
 def test_what_is_printable_stays():
-    """Letters of all scripts, emoji and joiners are no controls."""
-    text = "na\u00efve \u65e5\u672c \U0001f469\u200d\U0001f4bb \u05d0 \u00a0\n"
+    """Letters of all scripts, emoji, joiners and the variants of ideographs are no controls."""
+    family = "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469"
+    text = f"na\u00efve \u65e5\u672c \u845b\U000e0100 {family} \u0645\u06cc\u200c\u0634 \u05d0 \u00a0\n"
     assert printable(text) is text
 
 
