@@ -37,6 +37,11 @@ _WEIGHED, _LEAST_WEIGHED = 6, 3
 """So many of its best members say how well a family fits."""
 _LOOKED_AT = 6
 _MOST_FILES = 40
+_MOST_FILES_READ = 100
+"""Files whose definitions are looked up, which takes a pass over the index for each."""
+_MOST_OWNERS = 200
+_MOST_FAMILIES = 400
+"""Families that are compared with one another; a hostile package has one for each of its classes."""
 _OF_ONE_NAME = 12
 _OF_DESCRIBED = 0.8
 _DESCRIBED = 0.15
@@ -116,7 +121,7 @@ class FamilyFinder:
         ]
         found.sort(key=lambda family: -family.worth)
         kept: list[FamilyOfNames] = []
-        for family in found:
+        for family in found[:_MOST_FAMILIES]:
             own = {hit.id for hit in family.members}
             place = next((place for place, other in enumerate(kept) if _overlap(own, other)), None)
             if place is None:
@@ -161,14 +166,18 @@ class FamilyFinder:
         for name, number in self._names.items():
             members[_owner(name)].append(number)
         first = {found.passage.symbol for found in ranked[:_LOOKED_AT]}
-        for owner, numbers in members.items():
-            called = self._called(owner)
-            if (owner in first or called) and len(numbers) >= _FEW:
-                family = self._family(f"members of `{owner}`", self._index.get(numbers[:_MOST_MEMBERS]))
-                is_class = owner.rpartition(".")[2][:1].isupper()
-                yield family._replace(
-                    worth=(family.worth + _OF_CALLED * called) * (_OF_CLASS if is_class else 1.0)
-                )
+        called = {
+            owner: self._called(owner) + (owner in first)
+            for owner, numbers in members.items()
+            if len(numbers) >= _FEW
+        }
+        best = set(sorted(called, key=lambda owner: -called[owner])[:_MOST_OWNERS])
+        for owner in (one for one in called if one in best and called[one]):
+            family = self._family(f"members of `{owner}`", self._index.get(members[owner][:_MOST_MEMBERS]))
+            is_class = owner.rpartition(".")[2][:1].isupper()
+            yield family._replace(
+                worth=(family.worth + _OF_CALLED * self._called(owner)) * (_OF_CLASS if is_class else 1.0)
+            )
 
     def _of_files(self, ranked: Sequence[RankedPassage]) -> Iterator[FamilyOfNames]:
         """What a file, or a folder of files, defines that is called or describes itself as the question says, or that ranks first."""
@@ -180,17 +189,27 @@ class FamilyFinder:
             for hit in self._index.modules()
         }
         folders: dict[str, list[str]] = defaultdict(list)
+        fitting: list[tuple[float, list[str], str]] = []
         for file in self._index.files():
             folders[file.rpartition("/")[0]].append(file)
             called = max(
                 self._called(_FILE.sub("", file).replace("/", ".")), _OF_DESCRIBED * described.get(file, 0.0)
             )
             if called >= _MATCHES or file in likely or described.get(file, 0.0) >= _DESCRIBED:
-                yield from self._defined([file], file, called)
+                fitting.append((called, [file], file))
         for folder, files in folders.items():
             called = self._called(folder.replace("/", "."))
             if called >= _MATCHES and 1 < len(files) <= _MOST_FILES:
-                yield from self._defined(files, f"{folder}/", called)
+                fitting.append((called, files, f"{folder}/"))
+        left = _MOST_FILES_READ
+        best = set[str]()
+        for _called, files, name in sorted(fitting, key=lambda one: (one[2] not in likely, -one[0])):
+            left -= len(files)
+            if left >= 0:
+                best.add(name)
+        for called, files, name in fitting:
+            if name in best:
+                yield from self._defined(files, name, called)
 
     def _of_parameters(self) -> Iterator[FamilyOfNames]:
         """The parameters of one name that a word of the question is, each with what it takes."""
