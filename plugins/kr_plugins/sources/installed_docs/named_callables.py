@@ -1,6 +1,6 @@
 """A how-to that names what it calls: the parameters of that callable, the nearest to the rest of the question first.
 
-Whoever asks "how do I use read_csv to load only some columns" knows the function. What other functions say of columns is noise.
+"How do I use read_csv to load only some columns" asks about one function. What others say of columns is noise.
 """
 
 from __future__ import annotations
