@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -9,14 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from kr_core.toolkit import lock
+
 sys.path.insert(0, str(Path(__file__).parent))
 from pages import ROOT
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built pages, as `make docs` builds them."""
-    folder = tmp_path_factory.mktemp("site")
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The built pages, as `make docs` builds them: once for all workers."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / "site"
+    with lock(folder.with_name("site.lock")):
+        if not (folder / "index.html").exists():
+            _build(folder)
+    return folder
+
+
+def _build(folder: Path) -> None:
     command = [
         sys.executable,
         "-m",
@@ -29,9 +40,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(folder),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or done.stderr:
+        shutil.rmtree(folder, ignore_errors=True)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
-    return folder
 
 
 class _Page(HTMLParser):
