@@ -136,7 +136,7 @@ def count_inside(counted: Path, command: list[str]) -> int:
         sys.setprofile(None)
         threading.setprofile(None)
     files: dict[str, int] = {}
-    for entered_code in codes:
+    for entered_code in list(codes):  # a thread that goes on may add to them
         is_function = entered_code.co_flags & inspect.CO_OPTIMIZED
         if is_function and entered_code.co_filename.startswith(PRODUCT):
             name = str(Path(entered_code.co_filename).relative_to(ROOT))
