@@ -13,6 +13,7 @@ from kr_core.question.topics import topic_and_tags
 from kr_core.question.vocabulary import (
     ALSO_WORDS,
     DEFINITE_MODULES,
+    IMPORTED_AS,
     KNOWN,
     NOT_LIBRARIES,
     PLAIN_ENGLISH,
@@ -166,7 +167,9 @@ def _mentions(question: str) -> Iterator[_Mention]:
                 yield _Mention(question[start:end], start, end, _cue(question, start, end))
         dotted = _dotted_head(token[0])
         if dotted:
-            yield _Mention(dotted, token.start(), token.end(), "dotted")
+            root, _dot, rest = dotted.partition(".")
+            for name in (dotted, *([f"{IMPORTED_AS[root]}.{rest}"] if root in IMPORTED_AS else [])):
+                yield _Mention(name, token.start(), token.end(), "dotted")
         yield _Mention(token[0], token.start(), token.end(), _cue(question, token.start(), token.end()))
 
 

@@ -124,3 +124,9 @@ NOT_LIBRARIES = frozenset(
     """.split()
 )
 """Words after `in` or `with` that are formats, protocols and common nouns; their plurals too."""
+
+IMPORTED_AS = {
+    "np": "numpy", "pd": "pandas", "sa": "sqlalchemy", "nx": "networkx", "plt": "matplotlib", "tf": "tensorflow", "pl": "polars",
+    "sns": "seaborn", "dt": "datetime", "ET": "xml", "bs4": "bs4", "dj": "django", "px": "plotly", "st": "streamlit", "orm": "sqlalchemy",
+}  # fmt: skip
+"""Names by which modules are imported as a rule."""

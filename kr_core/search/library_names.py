@@ -6,15 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.question.spelled_names import BUILTIN_NAMES
+from kr_core.question.vocabulary import IMPORTED_AS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_IMPORTED_AS = {
-    "np": "numpy", "pd": "pandas", "sa": "sqlalchemy", "nx": "networkx", "plt": "matplotlib", "tf": "tensorflow", "pl": "polars",
-    "sns": "seaborn", "dt": "datetime", "ET": "xml", "bs4": "bs4", "dj": "django", "px": "plotly", "st": "streamlit", "orm": "sqlalchemy",
-}  # fmt: skip
-"""Names by which modules are imported as a rule."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -45,7 +41,7 @@ class LibraryNames:
 
     def imported_as(self, root: str) -> str:
         """The library's module that users import under a short name; empty for none."""
-        module = _IMPORTED_AS.get(root, "")
+        module = IMPORTED_AS.get(root, "")
         return module if module in self._tops else ""
 
     def is_builtin(self, name: str) -> bool:

@@ -145,6 +145,14 @@ def test_a_name_with_a_dot_is_that_of_a_dependency(tmp_path, project):
     assert infer_framework("How do I set a base URL in axios from package.json?", shop) == "axios"
 
 
+@pytest.mark.req("R1", "A12")
+def test_the_name_by_which_a_module_is_imported_means_its_package(tmp_path, project):
+    """Nobody writes `numpy.unique`."""
+    (tmp_path / "requirements.txt").write_text("attrs==26.1.0\nnumpy==2.4.6\nseaborn==0.13.2\n")
+    assert infer_framework("np.unique: how often is each value there", project()) == "numpy"
+    assert infer_framework("how do I make sns.heatmap show the numbers in the cells", project()) == "seaborn"
+
+
 @pytest.mark.req("R1")
 def test_the_unit_of_a_number_is_no_library(tmp_path, project):
     """`ms` is a package too."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _NEAR = 0.2
 """What a parameter must be worth at least to come before its callable."""
+_SAID = 0.5
+"""Such a share of the rest of the question the name of a parameter without documentation must say."""
 _SHOWN = 4
 """The callable and so many of its parameters come first."""
 _DOCUMENTED = 4.9
@@ -72,7 +74,7 @@ def about_callable(
         (one.worth, _told(meant, answered, 1.0 - share + share * one.share))
         for one in parameters
         if one.passage.parameter not in passage.data.get("required", ())
-        and one.passage.lead
+        and (one.passage.lead or one.share >= _SAID)
         and not (one.passage.data.get("star") or one.passage.data.get("deprecated"))
         and not advises_against(one.passage.text)
         and (meant := parameter_passage(index, symbol, one.passage.parameter or "", origin))

@@ -35,6 +35,10 @@ def paint(colour: str = "red") -> None:
     """
 
 
+def tow(boat: str, rope_length: int = 5, steady: bool = True) -> None:
+    """Pull a boat."""
+
+
 class Crane:
     """Lifts goods.
 
@@ -75,6 +79,7 @@ def first(install, project, tmp_path):
     [
         ("how do I use load_ship to fill only some rooms", ["load_ship(holds)", "load_ship"]),
         ("dock.load_ship with more people", ["load_ship(crew)", "load_ship"]),
+        ("dock.tow with a longer rope", ["tow(rope_length)", "tow"]),
         ("How can I let Crane.lift take care of glass that breaks?", ["Crane.lift(slowly)", "Crane.lift"]),
         ("how do I make dock.Crane go far out with its arm", ["Crane(reach)", "Crane"]),
     ],
