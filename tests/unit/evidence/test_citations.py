@@ -37,7 +37,7 @@ def test_a_quote_stands_there_or_not(quote, there):
         ("[the guide](https://x/a_(b)?c=d) ![logo](x.png)", "the guide logo"),
         ("A ``literal``, <b>bold</b><br/> and `a link <https://x>`__", "A `literal`, bold and a link"),
         ("base 2<sup>10</sup>, not 10<sup>3</sup>; H<sub>2</sub>O", "base 2^10, not 10^3; H_2O"),
-        ("|str|, |int| or |callable|_, optional", "str, int or callable, optional"),
+        ("|str|, |int| or |callable|_, a |test case|", "str, int or callable, a test case"),
         ("a | b, int|str|None, |a|b| and x |= y", "a | b, int|str|None, |a|b| and x |= y"),
         (r"await\_ and snake\_case", "await_ and snake_case"),
         ("@param {Date | number} day - the first day", "`day`: the first day"),
