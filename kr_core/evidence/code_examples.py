@@ -83,7 +83,10 @@ def shortest_example(
     best: tuple[tuple[int, float, bool, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
+    elsewhere = _homes_of_namesakes(passage, known)
     for candidate in candidates:
+        if (candidate.symbol or candidate.title).startswith(elsewhere):
+            continue
         pieces = itertools.chain.from_iterable(map(_pieces, candidate.code))
         for piece in itertools.islice(pieces, _MOST_PIECES):
             use = _use(passage, candidate, piece, spoken)
@@ -100,6 +103,22 @@ def shortest_example(
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
+
+
+def _homes_of_namesakes(passage: Passage, known: Sequence[Passage]) -> tuple[str, ...]:
+    """The modules of other things of the passage's name: the documentation of `dialects.sqlite` shows its own `insert`."""
+    names = {name for name in (passage.symbol, *passage.also, *passage.aliases) if name and passage.what}
+    own, _dot, last = (passage.symbol or "").rpartition(".")
+    homes = {
+        one.symbol.rpartition(".")[0]
+        for one in known
+        if one.symbol and one.symbol.rpartition(".")[2] == last and one.symbol not in names
+    }
+    return tuple(
+        f"{home}."
+        for home in homes
+        if home and not home.rpartition(".")[2][:1].isupper() and not f"{own}.".startswith(f"{home}.")
+    )
 
 
 def _spoken(candidate: Passage, code: str, asked: AskedWords) -> float:

@@ -345,6 +345,18 @@ def test_an_answer_that_is_not_sure_shows_only_code_of_its_first_passage():
 
 
 @pytest.mark.req("A4")
+def test_code_of_a_namesake_in_another_module_is_not_shown():
+    """What the manual of `crate` does with its own `put` may fail with that of `box`."""
+    code = "put(1).twice()"
+    put, other = PUT, symbol("box.crate.put", "def put(thing):", "Put a thing into a crate.")
+    manual = symbol("box.crate.base", "", "How to fill a crate.", what="module", code=(code,))
+    shown = draft_of(query("How do I put a thing away?"), found(put, other, support=(manual,)))
+    assert shown.summary_code == ()
+    shown = draft_of(query("How do I put a thing away?"), found(put, support=(manual,)))
+    assert [one.code for one in shown.summary_code] == [code]
+
+
+@pytest.mark.req("A4")
 def test_code_need_not_name_what_is_passed_by_its_place():
     """A required parameter that is a word of the question is in no code: `put('ball')` shows how a thing is put."""
     code = "box.put('ball')"
