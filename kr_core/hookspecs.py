@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Project,
         Renderer,
         Router,
+        Runtime,
         Scorer,
         Source,
         Store,
@@ -262,6 +263,18 @@ def kr_escalation() -> Provider[Escalation]:
     """
 
 
+@hookspec(firstresult=True)
+def kr_runtime() -> Provider[Runtime]:
+    """Provide the runtime, which hands questions to workers (configuration key `runtime`; one, or `local`).
+
+    With `local` KR builds none: the process that asks does the work. If it cannot be built, the program ends with exit code 3.
+
+        @hookimpl
+        def kr_runtime() -> Provider[Runtime]:
+            return Provider(lambda settings, setup: Engine(settings.url), EngineSettings)
+    """
+
+
 # -- the record ------------------------------------------------------------------------------------------
 
 
@@ -378,5 +391,6 @@ NOUNS: dict[str, str] = {
     "escalation": "kr_escalation",
     "journal": "kr_journal",
     "log": "kr_log",
+    "runtime": "kr_runtime",
 }
 """Each kind of plugin and its hook."""

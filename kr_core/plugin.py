@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import PollResult as PollResult
     from kr_core.protocols import Portable as Portable
     from kr_core.protocols import Project as Project
+    from kr_core.protocols import QueuedRun as QueuedRun
     from kr_core.protocols import Rate as Rate
     from kr_core.protocols import ReadableLog as ReadableLog
     from kr_core.protocols import RebuildResult as RebuildResult
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Review as Review
     from kr_core.protocols import ReviewChannel as ReviewChannel
     from kr_core.protocols import Router as Router
+    from kr_core.protocols import Runtime as Runtime
     from kr_core.protocols import Scorer as Scorer
     from kr_core.protocols import Selective as Selective
     from kr_core.protocols import Source as Source

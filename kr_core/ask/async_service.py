@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
@@ -76,11 +77,56 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         A question that has an id, names no target, and already waits for a human or has a human's answer is not asked
         again: its result is that of the case. If it is asked again, the case in which it waited becomes `superseded`.
 
+        Where the configuration names a `runtime`, a worker does all this, and the method waits for it.
+
         Raises:
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
-        return await self._parts.workflow.ask(question)
+        runs = await shielded(lambda: self._parts.runs)
+        return await (self._parts.workflow if runs is None else runs).ask(question)
+
+    @_while_open
+    async def work(
+        self,
+        queues: Sequence[str],
+        concurrency: int,
+        stop: asyncio.Event,
+        *,
+        drain: bool = False,
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
+        """Do what others have queued, as `kr worker` does, until `stop` is set; what has begun is ended first.
+
+        Args:
+            queues: `ask`: answer questions; `upkeep`: do what is due for those that wait for a human.
+            concurrency: how many questions at once.
+            stop: says when to end.
+            drain: end also when no question waits.
+            tell: called with a note about each failure of the upkeep, once until the note changes.
+
+        Raises:
+            ConfigError: the configuration names no runtime that has workers.
+            StorageError: the journal or the runtime cannot be used.
+        """
+        runs = await shielded(lambda: self._parts.runs)
+        if runs is None:
+            raise ConfigError(
+                "has no workers: the process that asks does the work",
+                where=f"runtime: {self.pipeline.config.settings.runtime}",
+                hint="name a runtime that has workers in kr.yaml, or ask without one",
+            )
+        upkeep = (
+            asyncio.create_task(self._parts.loop.run_forever(tell, TEND_SECONDS))
+            if "upkeep" in queues
+            else None
+        )
+        try:
+            await runs.work(self._parts.workflow, queues, concurrency, stop, drain=drain)
+        finally:
+            if upkeep is not None:
+                upkeep.cancel()
+                await asyncio.wait([upkeep])
 
     @_while_open
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from kr_core.agents.question_dispatch import AgentDispatcher
 from kr_core.ask.argument_checks import checked
 from kr_core.ask.chat import CaseChat
+from kr_core.ask.question_runs import QuestionRuns
 from kr_core.ask.question_steps import QuestionJobs
 from kr_core.ask.worker_loop import WorkerLoop
 from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
@@ -53,6 +54,14 @@ class RouterParts:
     @cached_property
     def workflow(self) -> AskWorkflow:
         return AskWorkflow(self.starter, self.dispatcher, self.manager, self.pipeline.components.turns)
+
+    @cached_property
+    def runs(self) -> QuestionRuns | None:
+        """The questions that workers take; None where the process that asks does the work."""
+        runtime = self.pipeline.components.runtime
+        if runtime is None:
+            return None
+        return QuestionRuns(self.pipeline, runtime, self.dispatcher, self.manager, self.updater.cases)
 
     @cached_property
     def jobs(self) -> QuestionJobs:

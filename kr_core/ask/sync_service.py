@@ -61,6 +61,8 @@ class KnowledgeRouterService(BaseRouterService):
     tend = _blocking(AsyncKnowledgeRouterService.tend)
     receive = _blocking(AsyncKnowledgeRouterService.receive)
 
+    work = _blocking(AsyncKnowledgeRouterService.work)
+
     def keep_tending(
         self, tell: Callable[[str], object] | None = None, every_seconds: float = TEND_SECONDS
     ) -> None:

@@ -17,7 +17,7 @@ from kr_core.net.redaction import redacted
 from kr_core.research.single_flight import turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from kr_core.agents.exchange import Exchange, Key
     from kr_core.agents.question_dependencies import PriorAnswer
@@ -52,6 +52,31 @@ class AskWorkflow:
         self._starter = starter
         self._dispatcher = dispatcher
         self._manager = manager
+        self._checks: dict[Key, Callable[[], Awaitable[None]]] = {}
+
+    async def resume(self, question: Question, check: Callable[[], Awaitable[None]]) -> AskResult:
+        """Ask a question that may have been asked before, by a worker that died since; what came of it then counts.
+
+        Args:
+            question: with its id.
+            check: called before the question is decided; raises where another worker does that.
+
+        Raises:
+            ConfigError: the question or the configuration is wrong.
+            StorageError: the journal cannot be written, or another worker has taken over.
+        """
+        async with turn(key(question), self._turns):
+            waiting = await self._manager.waiting_of([question])
+            if waiting:
+                return self._manager.result_of(waiting[-1])
+            known = await self._starter.answered(question)
+            if known is not None:
+                return known.result(question.id)
+            self._checks[key(question)] = check
+            try:
+                return (await self.ask_all((question,)))[0]
+            finally:
+                del self._checks[key(question)]
 
     async def ask(self, question: Question) -> AskResult:
         """Ask a question; see `AsyncKnowledgeRouterService.ask`.
@@ -148,6 +173,9 @@ class AskWorkflow:
         route = exchange.route
         assert route is not None, "it was routed when it began"
         weighed = await self._dispatcher.consult_all(exchange)
+        check = self._checks.get(key(exchange.question))
+        if check is not None:
+            await check()
         answer = weighed.answer
         if answer is not None:
             verdict = self._dispatcher.judge(exchange, answer)

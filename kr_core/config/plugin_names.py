@@ -15,6 +15,7 @@ __all__ = [
     "DEFAULT_ESCALATIONS",
     "DEFAULT_LOGS",
     "DEFAULT_ROUTERS",
+    "DEFAULT_RUNTIME",
     "DOCUMENTS_SOURCE",
     "LISTED",
     "OFF",
@@ -47,6 +48,8 @@ LISTED = {
 """The keys that list any number of a kind: which kind, and the names where none are configured."""
 DEFAULT_EMBEDDER = "static"
 """The vectors that are shipped with KR; no plugin."""
+DEFAULT_RUNTIME = "local"
+"""The process that asks does the work; no plugin."""
 DEFAULT_CHAIN = ("installed_docs", "context7", "deepwiki", "web_search")
 """The sources asked where none are configured, as far as they are installed."""
 DOCUMENTS_SOURCE = "local_docs"
@@ -83,6 +86,8 @@ def named_in(values: Mapping[str, Any]) -> list[NamedPlugin]:
             found.append(NamedPlugin("agent", _name(plugin), ("agents", agent, "plugin")))
     if (embedder := values.get("embedder")) not in (*OFF, DEFAULT_EMBEDDER):
         found.append(NamedPlugin("embedder", _name(embedder), ("embedder",)))
+    if (runtime := _or(values.get("runtime"), DEFAULT_RUNTIME)) != DEFAULT_RUNTIME:
+        found.append(NamedPlugin("runtime", _name(runtime), ("runtime",)))
     sources = _mapping(values.get("knowledge_research")).get("sources")
     below = ("knowledge_research", "sources")
     if sources is None:

@@ -17,6 +17,7 @@ from kr_core.config.plugin_names import (
     DEFAULT_ESCALATIONS,
     DEFAULT_LOGS,
     DEFAULT_ROUTERS,
+    DEFAULT_RUNTIME,
     SINGLE,
 )
 from kr_core.model import Egress, MatchTier
@@ -25,7 +26,6 @@ from kr_core.model.routing import RoutingRule
 from kr_core.model.time_limits import TimeLimits
 
 __all__ = [
-    "LATER",
     "AgentEntry",
     "AgentTimeouts",
     "Defaults",
@@ -40,9 +40,6 @@ __all__ = [
     "Schema",
     "ScopeEntry",
 ]
-
-LATER = frozenset({"runtime"})
-"""Keys that this version does not have yet; to pass over them in silence would promise what is not done."""
 
 
 def _nothing(value: Any) -> Any:
@@ -348,6 +345,10 @@ class Schema(_Section):
     """What turns documents and questions into vectors, so that `kr docs search` and the source `local_docs` find the same
     meaning in other words: `static`, the table that comes with KR, or a plugin such as `minilm`. `none`: KR searches
     words alone.
+    """
+    runtime: Name = DEFAULT_RUNTIME
+    """What does the work: `local`, the process that asks, or a plugin such as `procrastinate`, which hands it to `kr worker` on any
+    machine.
     """
     routers: Names = DEFAULT_ROUTERS
     """The plugins that decide where a question goes, in the order in which KR asks them."""

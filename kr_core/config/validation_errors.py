@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from kr_core.config.plugin_names import dotted
-from kr_core.config.schema import LATER, Schema
 from kr_core.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
@@ -68,8 +67,6 @@ def config_error(
 
 def _unknown_key(key: KeyPath, inner: KeyPath, model: type[BaseModel], where: str) -> ConfigError:
     word = str(inner[-1])
-    if model is Schema and len(inner) == 1 and word in LATER:
-        return ConfigError(f"`{word}` is not in this version of KR yet", where=where, hint="remove it")
     known = keys_at(model, inner[:-1])
     sections = [name for name in known if word in keys_at(model, (*inner[:-1], name))]
     hint = f"did you mean `{dotted((*key[:-1], sections[0], word))}`?" if sections else ""

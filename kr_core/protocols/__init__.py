@@ -1,6 +1,6 @@
 """What a component of each kind must offer; the engine, not pluggy, calls these methods.
 
-Async only where there is waiting for the outside (`Source`, `Agent`, `Escalation`). Everything else is sync, so that a cache hit
+Async only where there is waiting for the outside (`Source`, `Agent`, `Escalation`, `Runtime`). Everything else is sync, so that a cache hit
 starts no event loop.
 """
 
@@ -42,6 +42,7 @@ from kr_core.protocols.log import Log, LogRecord, ReadableLog
 from kr_core.protocols.lookup import EntryMatch, KeptReport, Lookup, LookupDecision, LookupRules
 from kr_core.protocols.renderer import Renderer
 from kr_core.protocols.router import Router
+from kr_core.protocols.runtime import QueuedRun, Runtime
 from kr_core.protocols.scorer import Scorer
 from kr_core.protocols.source import (
     Cache,
@@ -117,6 +118,7 @@ __all__ = [
     "PollResult",
     "Portable",
     "Project",
+    "QueuedRun",
     "Rate",
     "ReadableLog",
     "RebuildResult",
@@ -129,6 +131,7 @@ __all__ = [
     "Review",
     "ReviewChannel",
     "Router",
+    "Runtime",
     "Scorer",
     "Selective",
     "Source",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Lookup,
         Renderer,
         Router,
+        Runtime,
         Scorer,
         Source,
         Store,
@@ -123,7 +124,7 @@ class Registry:
         """The plugins and instances that the configuration names, with the keys that do."""
         return named_in(
             self._config.settings.model_dump(
-                include={*SINGLE, *LISTED, "agents", "embedder", "knowledge_research"}
+                include={*SINGLE, *LISTED, "agents", "embedder", "runtime", "knowledge_research"}
             )
         )
 
@@ -177,6 +178,8 @@ class Registry:
     def build(self, noun: Literal["journal"], name: str) -> Journal: ...
     @overload
     def build(self, noun: Literal["log"], name: str) -> Log: ...
+    @overload
+    def build(self, noun: Literal["runtime"], name: str) -> Runtime: ...
     @overload
     def build(self, noun: Literal["router"], name: str) -> Router: ...
     @overload

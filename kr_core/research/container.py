@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kr_core.config.plugin_names import DEFAULT_CHAIN, DEFAULT_EMBEDDER
+from kr_core.config.plugin_names import DEFAULT_CHAIN, DEFAULT_EMBEDDER, DEFAULT_RUNTIME
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
 from kr_core.net.shared_resources import SharedResources
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Lookup,
         Renderer,
         Router,
+        Runtime,
         Scorer,
         Source,
         Store,
@@ -142,6 +143,12 @@ class Container:
         if given is not None:
             return PluginCalls(type(given).__name__, given, seconds)
         return PluginCalls(name, self.registry.build(noun, name), seconds)
+
+    @cached_property
+    def runtime(self) -> Runtime | None:
+        """What hands work to workers; None where the process that asks does it."""
+        name = self.config.settings.runtime
+        return None if name == DEFAULT_RUNTIME else self.registry.build("runtime", name)
 
     def embedder(self) -> Embedder | None:
         """What makes vectors; None where words alone are to be searched.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.config.schema import LATER, PluginEntry, Schema
+from kr_core.config.schema import PluginEntry, Schema
 
 from .keys import Key, keys, table
 
@@ -16,8 +16,7 @@ __all__ = ["configuration_page"]
 
 def configuration_page() -> str:
     """The page about the configuration."""
-    later = ", ".join(f"`{name}`" for name in sorted(LATER))
-    return _CONFIGURATION.replace("@KEYS@", table(_keys())).replace("@LATER@", later)
+    return _CONFIGURATION.replace("@KEYS@", table(_keys()))
 
 
 def _keys() -> Iterator[Key]:
@@ -95,7 +94,6 @@ trusted or not.
 
 @KEYS@
 
-KR refuses keys of later versions: @LATER@.
 
 ## Environment variables
 

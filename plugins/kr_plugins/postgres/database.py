@@ -81,8 +81,9 @@ class Database:
     """
 
     def __init__(self, dsn: str, schema: str, project: str, label: str) -> None:
-        self._options = self._read(dsn)
-        self.where = self._place(self._options, schema)
+        self.options = self._read(dsn)
+        """How to connect."""
+        self.where = self._place(self.options, schema)
         self.schema = schema
         self.project_name = project
         self.warnings: list[str] = []
@@ -180,7 +181,7 @@ class Database:
 
     def _connected(self) -> _Connection:
         try:
-            connection = _Connection.connect(autocommit=True, **self._options)
+            connection = _Connection.connect(autocommit=True, **self.options)
         except psycopg.OperationalError as error:
             raise _NotConnectedError(" ".join(str(error).split())) from error
         try:

@@ -49,7 +49,7 @@ class SharedJournal:
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._project = database.project
         self.place = database.where
         self._groups: GroupCommit[EventRow | DocumentChange] = GroupCommit(self._commit)
@@ -71,9 +71,7 @@ class SharedJournal:
     def _queued(self, rows: Sequence[EventRow | DocumentChange]) -> Future[None]:
         done = self._groups.add(rows)
         return (
-            _ended(StorageError("the journal is closed", where=self._database.where))
-            if done is None
-            else done
+            _ended(StorageError("the journal is closed", where=self.database.where)) if done is None else done
         )
 
     def _commit(self, group: Sequence[EventRow | DocumentChange]) -> None:
@@ -94,7 +92,7 @@ class SharedJournal:
                         rows += one.rows
                 append(connection, self._project, rows)
 
-        self._database.run(work)
+        self.database.run(work)
 
     def _change(self, connection: Connection[Any], change: DocumentChange, *, again: bool) -> bool:
         """Store a document if the version before it is the one that is stored; True where that was done before, unheard."""
@@ -141,7 +139,7 @@ class SharedJournal:
         return self._events(*of_entries(feature, exchange, "%s"), after, limit)
 
     def _events(self, clauses: str, values: Sequence[str], after: int, limit: int) -> list[tuple[int, Event]]:
-        rows = self._database.rows(
+        rows = self.database.rows(
             f"SELECT number, id, time, run, kind, data FROM events WHERE {clauses}project = %s AND number > %s"  # noqa: S608  the clauses are this module's own
             " ORDER BY number LIMIT %s",
             (*values, self._project, after, limit),
@@ -151,7 +149,7 @@ class SharedJournal:
     def _damaged(self, what: str, error: Exception) -> StorageError:
         return StorageError(
             f"{what} cannot be read: {error}",
-            where=self._database.where,
+            where=self.database.where,
             hint="`kr log --verify` tells what else is wrong; restore the schema from a backup",
         )
 
@@ -161,7 +159,7 @@ class SharedJournal:
         Raises:
             StorageError: the journal cannot be read.
         """
-        with self._database.long_transaction() as connection:
+        with self.database.long_transaction() as connection:
             last, last_hash, dense_after, told = connection.execute(
                 "SELECT last_number, last_hash, dense_after, (SELECT max(number) FROM cursors WHERE project = id)"
                 " FROM projects WHERE id = %s",
@@ -186,7 +184,7 @@ class SharedJournal:
 
     def number(self, kind: str) -> int:
         """The next number of a kind, from 1, and above the number of its documents; durable on return."""
-        rows = self._database.run(
+        rows = self.database.run(
             lambda connection, _again: connection.execute(
                 "INSERT INTO counters AS known (project, kind, number)"
                 " VALUES (%s, %s, 1 + (SELECT count(*) FROM documents WHERE project = %s AND kind = %s))"
@@ -198,7 +196,7 @@ class SharedJournal:
 
     def document(self, kind: str, key: str) -> Document | None:
         """The latest version of a document, or None."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT kind, key, status, version, data FROM documents WHERE project = %s AND kind = %s AND key = %s",
             (self._project, kind, key),
         )
@@ -209,7 +207,7 @@ class SharedJournal:
     ) -> Sequence[Document]:
         """The latest versions of a kind's documents, oldest document first; only those with the status, if given."""
         of_status, values = (" AND status = %s", (status,)) if status else ("", ())
-        rows = self._database.rows(
+        rows = self.database.rows(
             f"SELECT kind, key, status, version, data FROM documents WHERE project = %s AND kind = %s{of_status}"  # noqa: S608  the clause is this module's own
             " AND number > coalesce((SELECT number FROM documents WHERE project = %s AND kind = %s AND key = %s), 0)"
             " ORDER BY number LIMIT %s",
@@ -225,7 +223,7 @@ class SharedJournal:
 
     def versions(self, kind: str) -> Sequence[tuple[str, str, int]]:
         """Key, status and version of each of a kind's documents, oldest first."""
-        return self._database.rows(
+        return self.database.rows(
             "SELECT key, status, version FROM documents WHERE project = %s AND kind = %s ORDER BY number",
             (self._project, kind),
         )
@@ -246,14 +244,14 @@ class SharedJournal:
 
     def cursor(self, log: str) -> int:
         """The number of the last event that this log confirmed; 0 at first."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT number FROM cursors WHERE project = %s AND log = %s", (self._project, log)
         )
         return int(rows[0][0]) if rows else 0
 
     def advance(self, log: str, number: int) -> None:
         """Note that the log has everything up to this event; a cursor never goes back."""
-        self._database.do(
+        self.database.do(
             "INSERT INTO cursors AS known (project, log, number) VALUES (%s, %s, %s)"
             " ON CONFLICT (project, log) DO UPDATE SET number = greatest(known.number, excluded.number)",
             (self._project, log, number),
@@ -261,7 +259,7 @@ class SharedJournal:
 
     def step(self, run: str, key: str) -> Any | None:
         """The stored result of a step, or None."""
-        rows = self._database.rows(
+        rows = self.database.rows(
             "SELECT result FROM steps WHERE project = %s AND run = %s AND key = %s", (self._project, run, key)
         )
         return json.loads(rows[0][0]) if rows else None
@@ -273,7 +271,7 @@ class SharedJournal:
             StorageError: it could not be stored, or JSON has no form for it.
         """
         text = as_json(result, f"the result of step {key!r}")
-        self._database.do(
+        self.database.do(
             "INSERT INTO steps (project, run, key, result) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
             (self._project, run, key, text),
         )
@@ -299,15 +297,15 @@ class SharedJournal:
                 )
             return found.rowcount == 1
 
-        return self._database.run(work)
+        return self.database.run(work)
 
     def refund(self, grant: str) -> None:
         """Give back a call that was never sent; an unknown grant is ignored."""
-        self._database.do("DELETE FROM grants WHERE project = %s AND grant_id = %s", (self._project, grant))
+        self.database.do("DELETE FROM grants WHERE project = %s AND grant_id = %s", (self._project, grant))
 
     def spent(self, session_id: str, story_key: str) -> int:
         """The number of calls that the story took in this session."""
-        ((count,),) = self._database.rows(
+        ((count,),) = self.database.rows(
             "SELECT count(*) FROM grants WHERE project = %s AND session = %s AND story = %s",
             (self._project, session_id, story_key),
         )
@@ -329,7 +327,7 @@ class SharedJournal:
         Raises:
             StorageError: the journal cannot be read.
         """
-        return dumped(self._database)
+        return dumped(self.database)
 
     def restore(self, rows: Iterable[RecordRow]) -> None:
         """Take the rows of another journal; all or none.
@@ -337,13 +335,13 @@ class SharedJournal:
         Raises:
             StorageError: there is a record already, or the rows cannot be written.
         """
-        restored(self._database, rows)
+        restored(self.database, rows)
 
     def close(self) -> None:
         """Wait until everything queued is durable, and let go of the database; a second time does nothing."""
         self._groups.close()
         self._leases.close()
-        self._database.close()
+        self.database.close()
 
 
 def append(connection: Connection[Any], project: int, rows: Sequence[EventRow]) -> None:

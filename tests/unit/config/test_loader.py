@@ -110,12 +110,6 @@ def test_dotted_and_inline_toml_keys_have_lines_too(tmp_path):
             "did you mean `parallel`? (keys: agent_timeout_action, agent_timeout_seconds, max_concurrent, parallel)",
         ),
         (
-            "\n\nruntime: local",
-            "kr.yaml:3",
-            "`runtime` is not in this version of KR yet",
-            "remove it",
-        ),
-        (
             "defaults:\n  parallel: two",
             "kr.yaml:2",
             "`defaults.parallel` is 'two'",

@@ -6,7 +6,7 @@ import sys
 import pytest
 from pydantic import ValidationError
 
-from kr_core.config.schema import LATER, KnowledgeResearch, Schema
+from kr_core.config.schema import KnowledgeResearch, Schema
 
 
 def research(**values):
@@ -153,12 +153,6 @@ def test_sources_keep_their_order_and_an_empty_list_asks_nobody():
 def test_settings_cannot_be_changed_after_loading():
     with pytest.raises(ValidationError):
         Schema().store = "other"
-
-
-@pytest.mark.req("P3")
-@pytest.mark.parametrize("key", sorted(LATER))
-def test_a_key_of_a_later_version_is_not_part_of_this_one(key):
-    assert key not in Schema.model_fields
 
 
 @pytest.mark.req("P2")

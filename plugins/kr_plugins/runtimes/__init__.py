@@ -1,0 +1,1 @@
+"""Plugins that hand work to workers on any machine."""
