@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import procrastinate
 import psycopg
-from procrastinate import PsycopgConnector, RetryStrategy, SyncPsycopgConnector, exceptions
+from procrastinate import PsycopgConnector, SyncPsycopgConnector, exceptions
+from procrastinate.jobs import Status
 from procrastinate.schema import SchemaManager
 from psycopg_pool import PoolTimeout
 
@@ -19,8 +20,6 @@ from kr_plugins.postgres.database import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-
-    from procrastinate.connector import BaseConnector
 
     from kr_plugins.postgres.database import Database
 
@@ -66,17 +65,9 @@ class JobQueue:
         self._make()
 
         def defer(connection: psycopg.Connection[Any], _again: bool) -> None:
-            name = f"{self._prefix}{run.id}"
-            job = self._app(SyncPsycopgConnector()).configure_task(
-                _TASK,
-                queue=self._prefix + run.queue,
-                priority=run.priority,
-                lock=name,
-                queueing_lock=name,
-                connection=connection,
-            )
+            app = procrastinate.App(connector=SyncPsycopgConnector())
             with suppress(exceptions.AlreadyEnqueued):
-                job.defer(run=run.id, queue=run.queue, priority=run.priority)
+                app.configure_task(_TASK, connection=connection, **self._options(run)).defer(**run._asdict())
 
         self._database.run(_unwrapped(defer))
 
@@ -117,12 +108,20 @@ class JobQueue:
         *,
         drain: bool,
     ) -> None:
-        app = self._app(PsycopgConnector(**self._pool()))
+        app = procrastinate.App(connector=PsycopgConnector(**self._pool()))
 
-        async def run(run: str, queue: str, priority: int) -> None:
-            await perform(QueuedRun(run, queue, priority))
+        async def take(failures: int = 0, **values: Any) -> None:
+            run = QueuedRun(**values)
+            try:
+                await perform(run)
+            except Exception:  # of any kind: the run must not be lost
+                _logger.info("run %s is tried again", run.id, exc_info=True)
+                pause = {"seconds": _AGAIN_SECONDS * (failures + 1)}
+                job = app.configure_task(_TASK, schedule_in=pause, **self._options(run))
+                with suppress(exceptions.AlreadyEnqueued):
+                    await job.defer_async(failures=failures + 1, **values)
 
-        app.task(name=_TASK, retry=RetryStrategy(linear_wait=_AGAIN_SECONDS))(run)
+        app.task(name=_TASK)(take)
         async with app.open_async():
             worker = asyncio.create_task(
                 app.run_worker_async(
@@ -155,9 +154,15 @@ class JobQueue:
         options["options"] = " ".join(filter(None, (options.get("options"), schema)))
         return {"kwargs": options, "min_size": 1, "max_size": _CONNECTIONS, "timeout": PATIENCE_SECONDS}
 
-    @staticmethod
-    def _app(connector: BaseConnector) -> procrastinate.App:
-        return procrastinate.App(connector=connector)
+    def _options(self, run: QueuedRun) -> dict[str, Any]:
+        """How a run is queued: one at a time waits, and one at a time is performed."""
+        name = f"{self._prefix}{run.id}"
+        return {
+            "queue": self._prefix + run.queue,
+            "priority": run.priority,
+            "lock": name,
+            "queueing_lock": name,
+        }
 
     def _make(self) -> None:
         """Make Procrastinate's tables where there are none.
@@ -186,8 +191,12 @@ async def _rescue_stalled(app: procrastinate.App) -> None:
     while True:
         for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
             assert job.id is not None, "it is stored"
-            with suppress(exceptions.ConnectorException):  # another worker was first
+            try:
                 await app.job_manager.retry_job_by_id_async(job.id, dt.datetime.now(dt.UTC))
+            except exceptions.UniqueViolation:  # the run waits already, for the lock that this job holds
+                await app.job_manager.finish_job_by_id_async(job.id, Status.FAILED, delete_job=True)
+            except exceptions.ConnectorException:
+                _logger.info("job %s was another worker's to rescue", job.id, exc_info=True)
         await asyncio.sleep(_LOOK_SECONDS)
 
 
