@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kr_core.testing.plugin_contract import PluginContract as PluginContract
     from kr_core.testing.renderer_contract import RendererContract as RendererContract
     from kr_core.testing.router_contract import RouterContract as RouterContract
+    from kr_core.testing.runtime_contract import RuntimeContract as RuntimeContract
     from kr_core.testing.scorer_contract import ScorerContract as ScorerContract
     from kr_core.testing.source_contract import SourceContract as SourceContract
     from kr_core.testing.store_contract import StoreContract as StoreContract

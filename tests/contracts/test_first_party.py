@@ -23,6 +23,7 @@ from support.webpages import SEARCH, Web
 from kr_core import Passage, Question, ResearchResult
 from kr_core.escalation.page_url import present
 from kr_core.expedition.facts.axiom import of_quote
+from kr_core.plugin import Settings
 from kr_core.search.documents.indexer import update
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.testing import (
@@ -35,6 +36,7 @@ from kr_core.testing import (
     LookupContract,
     RendererContract,
     RouterContract,
+    RuntimeContract,
     ScorerContract,
     SourceContract,
     StoreContract,
@@ -272,6 +274,28 @@ class TestPostgresJournal(JournalContract):
     def alter(self, project, old, new):
         changed = f"replace(data, '{old.decode()}', '{new.decode()}')"
         self.server.sql(f"UPDATE kr.events SET data = {changed}")
+
+
+class TestProcrastinate(RuntimeContract):
+    module = "kr_plugins.runtimes.procrastinate"
+
+    @pytest.fixture(autouse=True)
+    def _shared(self):
+        self.journals = []
+        self.shared = postgres_server().settings()
+        yield
+        for journal in self.journals:
+            journal.close()
+
+    def build(self, project):
+        """Beside the journal in the database."""
+
+        def journal():
+            self.journals.append(surroundings.build("kr_plugins.postgres", "journal", self.shared, project))
+            return self.journals[-1]
+
+        setup = surroundings.setup_for(project, "procrastinate")._replace(journal=journal)
+        return surroundings.provider_of(self.module, self.noun).build(Settings(), setup)
 
 
 class TestJSONLines(LogContract):

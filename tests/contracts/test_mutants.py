@@ -140,3 +140,8 @@ class TestRightRouter(TWINS["router"]):
 @pytest.mark.req("P4")
 class TestRightEscalation(TWINS["escalation"]):
     """The right way to a human passes."""
+
+
+@pytest.mark.req("P4")
+class TestRightRuntime(TWINS["runtime"]):
+    """The right runtime passes."""

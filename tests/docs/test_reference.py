@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 from pages import PAGES, ROOT
 from reference import pages
 
-ASKED = {"agent", "router", "escalation"}
+ASKED = {"agent", "router", "escalation", "runtime"}
 """What has a part in `kr ask`; all else but `SEARCHED` has one in `kr research`."""
 SEARCHED = {"embedder"}
 """What has a part in `kr docs search`."""

@@ -14,6 +14,7 @@ from kr_core.testing import (
     LookupContract,
     RendererContract,
     RouterContract,
+    RuntimeContract,
     ScorerContract,
     SourceContract,
     StoreContract,
@@ -104,6 +105,10 @@ class EscalationTwin(EscalationContract):
         (folder / f"{number}.reply").write_text(text, "utf-8")
 
 
+class RuntimeTwin(RuntimeContract):
+    module = "right_runtime"
+
+
 TWINS = {
     "source": SourceTwin,
     "external_source": ExternalSourceTwin,
@@ -117,4 +122,5 @@ TWINS = {
     "agent": AgentTwin,
     "router": RouterTwin,
     "escalation": EscalationTwin,
+    "runtime": RuntimeTwin,
 }
