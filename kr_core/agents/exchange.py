@@ -13,6 +13,7 @@ from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from kr_core.model.questions import Answer, Question, Verdict
     from kr_core.model.routing import Route
@@ -67,6 +68,8 @@ class Exchange:
         """What the gate said of its last answer."""
         self.outside: list[Answer] = []
         """What agents said that is none of the question's choices: no answers, and yet for a human to see."""
+        self.keep: Callable[[tuple[Event, ...]], Future[None]] | None = None
+        """Keeps its end in place of the journal, where that may fail: another worker may have ended it."""
         self._run = StageRunner(journal, observers)
         self._began = time.monotonic()
         self._ended = False
@@ -114,14 +117,14 @@ class Exchange:
     def finished(self, status: str, answer: Answer | None, escalation_id: str | None) -> None:
         """Say that it has ended, and how long it took."""
         self._ended = True
-        self.say(
-            "exchange.finished",
-            status=status,
-            agent=None if answer is None else answer.agent,
-            confidence=None if answer is None else answer.confidence,
-            escalation_id=escalation_id,
-            seconds=round(time.monotonic() - self._began, 3),
-        )
+        data = {
+            "status": status,
+            "agent": None if answer is None else answer.agent,
+            "confidence": None if answer is None else answer.confidence,
+            "escalation_id": escalation_id,
+            "seconds": round(time.monotonic() - self._began, 3),
+        }
+        self._run.emit("exchange.finished", self.about(data), self.keep)
 
     def given_up(self, error: BaseException) -> None:
         """Say that it has ended without a result, unless it has one that is not durable yet, and note why."""

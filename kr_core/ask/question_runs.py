@@ -15,17 +15,21 @@ from uuid import uuid4
 from kr_core.agents.exchange import key, redact_question
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError, StorageError
+from kr_core.escalation.serialization import document_of, read
 from kr_core.model.questions import AskResult, Question
 from kr_core.protocols import Document, QueuedRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from kr_core.agents.question_dispatch import AgentDispatcher
     from kr_core.ask.workflow import AskWorkflow
+    from kr_core.escalation.case import Case
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.escalation.manager import EscalationManager
-    from kr_core.protocols import Runtime
+    from kr_core.model.event import Event
+    from kr_core.protocols import Journal, Runtime
     from kr_core.research.pipeline import Pipeline
 
 __all__ = ["QUEUES", "QuestionRuns"]
@@ -184,19 +188,23 @@ class QuestionRuns:
         if not await self._changed(mine):
             raise StorageError("another worker has taken it", where=run.id, hint="it does the work")
 
-        async def check() -> None:
-            now = await self._document(run.id)
-            if now is None or now.version != mine.version:
-                raise StorageError("another worker has taken it over", where=run.id, hint="it does the work")
-
+        claim = _WorkerClaim(self._pipeline.journal, mine)
+        reserved = mine.data.get("case")
         try:
-            result = await workflow.resume(question, check)
+            if reserved is None:
+                result = await workflow.resume(question, claim)
+            else:  # a worker that died since has decided so
+                result = await shielded(lambda: self._waiting(read(Document(*reserved))))
         except ConfigError as error:
             ended: dict[str, Any] = {"what": error.what, "where": error.where, "hint": error.hint}
             data = {"question": mine.data["question"], "error": ended}
         else:
             data = {"question": mine.data["question"], "result": result.model_dump(mode="json")}
-        await self._changed(Document(_KIND, run.id, _ENDED, mine.version + 1, data))
+        await self._changed(Document(_KIND, run.id, _ENDED, claim.document.version + 1, data))
+
+    def _waiting(self, case: Case) -> AskResult:
+        self._manager.keep_new(case)
+        return self._manager.result_of(self._cases.get(case.request.id))
 
     async def _result(self, document: Document) -> AskResult:
         error = document.data.get("error")
@@ -220,3 +228,37 @@ class QuestionRuns:
 def _run_of(question: Question) -> str:
     targets = (question.suggested_target or "", *question.also)
     return sha256("\x00".join((*key(question), *targets)).encode()).hexdigest()
+
+
+class _WorkerClaim:
+    """A worker's claim to a run: the latest version of its document, which each decision must follow.
+
+    Args:
+        journal: where the run is.
+        document: by which the worker has taken it.
+    """
+
+    def __init__(self, journal: Journal, document: Document) -> None:
+        self._journal = journal
+        self.document = document
+
+    def end(self, events: tuple[Event, ...]) -> Future[None]:
+        """Keep how the exchange has ended, in one transaction with the run."""
+        kept = shielded(lambda: self._follow(self.document.data, events))
+        return asyncio.run_coroutine_threadsafe(kept, asyncio.get_running_loop())
+
+    def reserve(self, case: Case) -> None:
+        """Keep the whole case with the run, so that a worker that takes over opens the same one.
+
+        Raises:
+            StorageError: another worker has taken the run over.
+        """
+        self._follow({**self.document.data, "case": list(document_of(case))})
+
+    def _follow(self, data: dict[str, Any], events: tuple[Event, ...] = ()) -> None:
+        document = self.document._replace(version=self.document.version + 1, data=data)
+        if not self._journal.change(document, events):
+            raise StorageError(
+                "another worker has taken it over", where=document.key, hint="it does the work"
+            )
+        self.document = document

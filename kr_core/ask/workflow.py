@@ -6,7 +6,7 @@ Of several callers that ask at once under one id, one asks and the others wait f
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kr_core.agents import question_dependencies
 from kr_core.agents.exchange import key
@@ -17,18 +17,35 @@ from kr_core.net.redaction import redacted
 from kr_core.research.single_flight import turn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from kr_core.agents.exchange import Exchange, Key
     from kr_core.agents.question_dependencies import PriorAnswer
     from kr_core.agents.question_dispatch import AgentDispatcher
+    from kr_core.escalation.case import Case
     from kr_core.escalation.manager import EscalationManager
+    from kr_core.model.event import Event
     from kr_core.model.questions import Question
     from kr_core.model.routing import Route
     from kr_core.research.pipeline import Pipeline
     from kr_core.turns import Turns
 
-__all__ = ["AskWorkflow", "ExchangeStarter"]
+__all__ = ["AskWorkflow", "Claim", "ExchangeStarter"]
+
+
+class Claim(Protocol):
+    """A worker's claim to a question: it keeps a decision only if no other worker has claimed the question since."""
+
+    def end(self, events: tuple[Event, ...]) -> Future[None]:
+        """Keep how the exchange has ended; the future raises StorageError where another worker has taken over."""
+
+    def reserve(self, case: Case) -> None:
+        """Keep that the question is to wait in this case, which comes after.
+
+        Raises:
+            StorageError: another worker has taken over.
+        """
 
 
 class AskWorkflow:
@@ -52,14 +69,14 @@ class AskWorkflow:
         self._starter = starter
         self._dispatcher = dispatcher
         self._manager = manager
-        self._checks: dict[Key, Callable[[], Awaitable[None]]] = {}
+        self._claims: dict[Key, Claim] = {}
 
-    async def resume(self, question: Question, check: Callable[[], Awaitable[None]]) -> AskResult:
+    async def resume(self, question: Question, claim: Claim) -> AskResult:
         """Ask a question that may have been asked before, by a worker that died since; what came of it then counts.
 
         Args:
             question: with its id.
-            check: called before the question is decided; raises where another worker does that.
+            claim: the worker's; it keeps a decision only if no other one has taken over.
 
         Raises:
             ConfigError: the question or the configuration is wrong.
@@ -72,11 +89,11 @@ class AskWorkflow:
             known = await self._starter.answered(question)
             if known is not None:
                 return known.result(question.id)
-            self._checks[key(question)] = check
+            self._claims[key(question)] = claim
             try:
                 return (await self.ask_all((question,)))[0]
             finally:
-                del self._checks[key(question)]
+                del self._claims[key(question)]
 
     async def ask(self, question: Question) -> AskResult:
         """Ask a question; see `AsyncKnowledgeRouterService.ask`.
@@ -173,9 +190,9 @@ class AskWorkflow:
         route = exchange.route
         assert route is not None, "it was routed when it began"
         weighed = await self._dispatcher.consult_all(exchange)
-        check = self._checks.get(key(exchange.question))
-        if check is not None:
-            await check()
+        claim = self._claims.get(key(exchange.question))
+        if claim is not None:
+            exchange.keep = claim.end
         answer = weighed.answer
         if answer is not None:
             verdict = self._dispatcher.judge(exchange, answer)
@@ -189,7 +206,12 @@ class AskWorkflow:
             reason, threshold = weighed.message, route.threshold
         else:
             reason, threshold = AGENT_UNAVAILABLE if route.agent else route.reason, route.threshold
-        request = await self._manager.open(exchange, answer, reason, threshold, weighed.alternatives)
+        reserve = None if claim is None else claim.reserve
+        request = await self._manager.open(
+            exchange, answer, reason, threshold, weighed.alternatives, reserve=reserve
+        )
+        if request is not None:
+            exchange.keep = None  # the case is the decision
         status = "failed" if request is None else "escalated"
         result = self._dispatcher.finish(exchange, status, answer, threshold, request)
         await exchange.settled()

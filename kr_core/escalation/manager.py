@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kr_core.agents.exchange import key, shortened
 from kr_core.aio import shielded
@@ -15,7 +15,7 @@ from kr_core.model.questions import AskResult, EscalationRequest
 from kr_core.net.redaction import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kr_core.agents.exchange import Exchange, Key
     from kr_core.escalation.case_repository import CaseUpdater
@@ -55,6 +55,7 @@ class EscalationManager:
         threshold: int,
         alternatives: Sequence[Answer] = (),
         subject: ResearchSubject | None = None,
+        reserve: Callable[[Case], None] | None = None,
     ) -> EscalationRequest | None:
         """Put a question to a human; None where the configuration has no way to one, with a note that says so.
 
@@ -65,6 +66,7 @@ class EscalationManager:
             threshold: the confidence that the answer needs.
             alternatives: answers that do not agree.
             subject: of research, whose report the decision changes.
+            reserve: called with the case first; raises where there may be none.
         """
         channels, _ = self._components.escalations()
         if not (channels or self._components.config.settings.escalations):
@@ -75,7 +77,9 @@ class EscalationManager:
             return None
         about = {} if subject is None else subject._asdict()
         request = self._request(exchange, answer, reason, threshold, alternatives)
-        case, older = await shielded(lambda: self._opened(exchange, request.model_copy(update=about)))
+        case, older = await shielded(
+            lambda: self._opened(exchange, request.model_copy(update=about), reserve)
+        )
         await self._components.hooks.case_opened(case.request, exchange.notes)
         exchange.notes += await self._worker.present(case.request.id)
         for one in older:
@@ -112,7 +116,9 @@ class EscalationManager:
             reason=reason,
         )
 
-    def _opened(self, exchange: Exchange, request: EscalationRequest) -> tuple[Case, list[str]]:
+    def _opened(
+        self, exchange: Exchange, request: EscalationRequest, reserve: Callable[[Case], None] | None
+    ) -> tuple[Case, list[str]]:
         """The new case, and those that it ended: a question waits in one case at most."""
         route = exchange.route
         assert route is not None, "it was routed when it began"
@@ -121,16 +127,23 @@ class EscalationManager:
         update = {"id": self._updater.cases.new_id(), "notes": tuple(exchange.notes)}
         request = request.model_copy(update=update)
         case = Case(request, route, "open", 1)
-        opening = _opening(exchange, request)
-        kept = self._updater.cases.open(case, [opening])
-        if not kept:
+        if reserve is not None:
+            reserve(case)
+        if not self.keep_new(case) and reserve is None:
             raise StorageError(
                 f"case {request.id} is there already: the journal's counters were set back",
                 where="the journal",
                 hint="ask again; `kr log --verify` tells what else is wrong",
             )
-        self._updater.observed([opening])
         return case, self._superseded(exchange.question)
+
+    def keep_new(self, case: Case) -> bool:
+        """Keep a new case, on the record; False where it is there already."""
+        opening = transitions.event(case, "escalation.opened", **_opening(case.request))
+        kept = self._updater.cases.open(case, [opening])
+        if kept:
+            self._updater.observed([opening])
+        return kept
 
     def _superseded(self, question: Question, answered_in: str | None = None) -> list[str]:
         """End the cases of a question, but for the newest, which may be that of another process; the ids of those ended.
@@ -333,7 +346,7 @@ class EscalationManager:
             changed = transitions.put_again(case, request)
             if _knows(asked, case):
                 changed = changed._replace(care=changed.care._replace(pending=None))
-            return changed, [_opening(exchange, request)]
+            return changed, [exchange.event("escalation.opened", **_opening(request))]
 
         changed = await shielded(lambda: self._updater.change(asked.request.id, revise))
         if changed.waits:
@@ -405,11 +418,10 @@ def _latest(case: Case) -> str:
     return spoken[-1] if spoken else case.request.exchange_id
 
 
-def _opening(exchange: Exchange, request: EscalationRequest) -> Event:
-    return exchange.event(
-        "escalation.opened",
-        escalation_id=request.id,
-        revision=request.revision,
-        reason=request.reason,
-        agent=request.agent,
-    )
+def _opening(request: EscalationRequest) -> dict[str, Any]:
+    return {
+        "escalation_id": request.id,
+        "revision": request.revision,
+        "reason": request.reason,
+        "agent": request.agent,
+    }

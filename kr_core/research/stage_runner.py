@@ -48,17 +48,23 @@ class StageRunner:
         self._numbers: Iterator[int] = count(1)
         self._pending: list[Future[None]] = []
 
-    def emit(self, kind: str, data: Mapping[str, object]) -> None:
+    def emit(
+        self,
+        kind: str,
+        data: Mapping[str, object],
+        keep: Callable[[tuple[Event, ...]], Future[None]] | None = None,
+    ) -> None:
         """Say what happened; never waits and never raises.
 
         Args:
             kind: one of `kr_core.model.events.EVENTS`, whose type says what `data` holds, or a source's own.
             data: a dictionary of JSON values, the event's from now on.
+            keep: makes it durable in place of the journal.
         """
         fields = (kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
         event = tuple.__new__(Event, fields)  # nothing is left to be filled in
         if kind not in PROGRESS:
-            self._pending.append(self._journal.append((event,)))
+            self._pending.append((keep or self._journal.append)((event,)))
         if self._observers:
             show(event, self._observers)
 
