@@ -7,6 +7,7 @@ handed out again after its worker died, comes to one result: the first that is s
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,14 @@ _KIND = "run"
 _QUEUED, _RUNNING, _ENDED = "queued", "running", "ended"
 _LOOK_SECONDS, _LONGEST_LOOK = 0.02, 0.5
 """Between two looks whether a run has ended."""
+_WARN_SECONDS = 5.0
+"""How long a question waits for a worker until KR says so."""
+_UNTAKEN_SECONDS = 120.0
+"""How long a question for a human waits for a worker; one for an agent waits as long as that may take."""
 _SWEEP_SECONDS = 30.0
 """How often runs are queued again that no worker performs."""
+
+_logger = logging.getLogger(__name__)
 
 
 class QuestionRuns:
@@ -73,16 +80,38 @@ class QuestionRuns:
     async def ask(self, question: Question) -> AskResult:
         """Queue a question, unless it is queued under its id, and wait for what comes of it.
 
+        Where no worker takes it, a warning says so soon, and the result is `failed` after the time limit of its agent. The
+        question stays queued.
+
         Raises:
             ConfigError: the question or the configuration is wrong, here or where it was taken.
             StorageError: the journal or the runtime cannot be used.
         """
         run = await self.submit(question)
-        pause = _LOOK_SECONDS
+        loop = asyncio.get_running_loop()
+        pause, began, warned = _LOOK_SECONDS, loop.time(), False
+        route, _ = await shielded(lambda: self._dispatcher.route(redact_question(question)))
+        profile = self._pipeline.components.table().agents.get(route.agent or "")
+        limit = _UNTAKEN_SECONDS if profile is None else profile.timeout_seconds
         while True:
             document = await self._document(run)
             if document is not None and document.status == _ENDED:
                 return await self._result(document)
+            waited = loop.time() - began
+            if document is not None and document.status == _QUEUED and waited >= min(limit, _WARN_SECONDS):
+                note = f"no worker has taken it for {waited:.0f} s; start `kr worker`"
+                if not warned:
+                    _logger.warning("question %s: %s", question.id, note)
+                    warned = True
+                if waited >= limit:
+                    return AskResult(
+                        exchange_id=run,
+                        question_id=question.id,
+                        status="failed",
+                        route=route,
+                        threshold=route.threshold,
+                        notes=(note,),
+                    )
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_LOOK)
 

@@ -1,12 +1,19 @@
 """With the runtime `procrastinate` workers answer: each question once, also where a worker is killed, and where a human must answer."""
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 
 import pytest
 from support.agents import SURE, UNSURE, project
 from support.postgres_server import postgres_server
 
 from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Question
+from kr_core.ask import question_runs
 from kr_core.research import Pipeline
 
 pytestmark = pytest.mark.req("S2", "H7")
@@ -84,6 +91,109 @@ def test_a_run_that_waits_for_a_human_has_ended_and_the_reply_is_its_result(tmp_
     result = asyncio.run(replied())
     assert result.answer.content == "Postgres."
     assert len(shop.read_text().splitlines()) == 1
+
+
+def test_without_a_worker_the_asker_says_so_and_the_question_waits(tmp_path, shop, monkeypatch, caplog):
+    """A warning comes soon, the result is `failed` when the agent's time is over, and a worker that comes later answers."""
+    monkeypatch.setattr(question_runs, "_WARN_SECONDS", 0.1)
+    file = tmp_path / "kr.yaml"
+    file.write_text(file.read_text().replace("{plugin: command}", "{plugin: command, timeout_seconds: 1}"))
+
+    async def ask():
+        async with opened(tmp_path) as service:
+            return await service.ask(asked())
+
+    result = asyncio.run(ask())
+    assert result.status == "failed"
+    assert result.notes == ("no worker has taken it for 1 s; start `kr worker`",)
+    (said,) = [one for one in caplog.messages if "no worker" in one]
+    assert said.startswith("question Q1: no worker has taken it for 0 s")
+    (later,) = asyncio.run(answered(tmp_path, [asked()]))
+    assert later.status == "accepted"
+
+
+def queued(folder, question):
+    """Queue a question, and leave."""
+
+    async def ask():
+        async with opened(folder) as service:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await service.ask(question)
+
+    asyncio.run(ask())
+
+
+def worker(folder, *options):
+    command = [sys.executable, "-m", "kr_core", "worker", *options]
+    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+
+
+def until(met):
+    """Wait until something is so."""
+    end = time.monotonic() + SECONDS
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def runs(server, status):
+    database = os.environ["KR_DSN"].rpartition("/")[2]
+    return server.sql(
+        f"SELECT count(*) FROM kr.documents WHERE kind = 'run' AND status = '{status}'", database
+    ) == [(1,)]
+
+
+def test_a_worker_that_is_to_end_ends_what_it_has_begun(tmp_path, shop, server):
+    """SIGTERM while its agent is at work: the question is answered, and the worker ends without an error."""
+    program = tmp_path / "agent.py"
+    program.write_text(f"import time\ntime.sleep(1)\n{program.read_text()}")
+    queued(tmp_path, asked())
+    process = worker(tmp_path, "--queues", "ask")
+    try:
+        until(lambda: shop.exists() or runs(server, "running"))
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+    assert process.returncode == 0, said
+    assert "ends when what has begun is done" in said
+    assert runs(server, "ended")
+    assert len(shop.read_text().splitlines()) == 1
+
+
+def test_a_worker_drains_the_queue_and_ends(tmp_path, shop, server):
+    """With `--drain` it answers what waits, and ends by itself."""
+    queued(tmp_path, asked())
+    process = worker(tmp_path, "--drain", "--queues", "ask")
+    try:
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+    assert process.returncode == 0, said
+    assert runs(server, "ended")
+
+
+def test_the_upkeep_of_cases_is_a_workers(tmp_path, shop):
+    """A case whose time is over goes on with the agent's answer, once a worker does the upkeep."""
+    file = tmp_path / "kr.yaml"
+    file.write_text(f"{file.read_text()}escalation: {{timeout: 1s, on_timeout: use_answer}}\n")
+    question = asked(text="Which store?")
+    (waits,) = asyncio.run(answered(tmp_path, [question]))
+    assert waits.status == "escalated"
+    time.sleep(1)  # the time limit
+    process = worker(tmp_path, "--queues", "upkeep")
+
+    async def status():
+        async with opened(tmp_path) as service:
+            return (await service.ask(question)).status
+
+    try:
+        until(lambda: asyncio.run(status()) == "expired")
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, said
 
 
 def test_workers_need_a_runtime(tmp_path):
