@@ -83,8 +83,11 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             ConfigError: the question or the configuration is wrong.
             StorageError: the journal cannot be written.
         """
+        if self._parts.pipeline.components.is_local:
+            return await self._parts.workflow.ask(question)
         runs = await shielded(lambda: self._parts.runs)
-        return await (self._parts.workflow if runs is None else runs).ask(question)
+        assert runs is not None, "it is not local"
+        return await runs.ask(question)
 
     @_while_open
     async def work(

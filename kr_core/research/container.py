@@ -147,8 +147,12 @@ class Container:
     @cached_property
     def runtime(self) -> Runtime | None:
         """What hands work to workers; None where the process that asks does it."""
-        name = self.config.settings.runtime
-        return None if name == DEFAULT_RUNTIME else self.registry.build("runtime", name)
+        return None if self.is_local else self.registry.build("runtime", self.config.settings.runtime)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the process that asks does the work."""
+        return self.config.settings.runtime == DEFAULT_RUNTIME
 
     def embedder(self) -> Embedder | None:
         """What makes vectors; None where words alone are to be searched.
