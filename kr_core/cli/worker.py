@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kr_core.ask.async_service import AsyncKnowledgeRouterService
@@ -37,9 +38,10 @@ async def _work(options: argparse.Namespace, queues: tuple[str, ...], concurrenc
     async with AsyncKnowledgeRouterService(pipeline) as service:
 
         def end(number: int) -> None:
-            tell("ends when what has begun is done; again: at once")
             stop.set()
             loop.remove_signal_handler(number)
+            with suppress(OSError):  # nobody may read what is told any more
+                tell("ends when what has begun is done; again: at once")
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)

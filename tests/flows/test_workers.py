@@ -162,6 +162,22 @@ def test_a_worker_that_is_to_end_ends_what_it_has_begun(tmp_path, shop, server):
     assert len(shop.read_text().splitlines()) == 1
 
 
+def test_a_worker_to_which_nobody_listens_ends_too(tmp_path, shop, server):
+    """Its standard error is a pipe whose reader has gone."""
+    program = tmp_path / "agent.py"
+    program.write_text(f"import time\ntime.sleep(1)\n{program.read_text()}")
+    queued(tmp_path, asked())
+    process = worker(tmp_path, "--queues", "ask")
+    try:
+        until(lambda: runs(server, "running"))
+        process.stderr.close()
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=SECONDS)
+    finally:
+        process.kill()
+    assert runs(server, "ended")
+
+
 def test_a_worker_drains_the_queue_and_ends(tmp_path, shop, server):
     """With `--drain` it answers what waits, and ends by itself."""
     queued(tmp_path, asked())
