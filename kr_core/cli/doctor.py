@@ -137,6 +137,7 @@ _EXTRAS = {
     "semantic": "search by meaning",
     "fast": "quick search of many documents",
     "postgres": "a knowledge base and a journal that machines share",
+    "procrastinate": "workers on any machine that answer questions",
     "pictures": "figures in `kr retro --html`",
 }
 """What KR can do with each extra."""
