@@ -171,6 +171,7 @@ def test_the_public_names_are_these():
         "PluginContract",
         "RendererContract",
         "RouterContract",
+        "RuntimeContract",
         "ScorerContract",
         "SourceContract",
         "SourceFault",

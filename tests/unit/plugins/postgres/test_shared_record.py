@@ -34,7 +34,7 @@ def lost_answers(journal, monkeypatch, times=1):
     """The server does what it is asked, and the connection is lost before its answer comes."""
     import psycopg
 
-    database, left = journal._database, [times]
+    database, left = journal.database, [times]
     once = database._once
 
     def losing(work, *, again):
@@ -132,7 +132,7 @@ def test_what_was_taken_out_or_altered_shows(journals, server, harm):
     journal = journals()
     journal.append(samples.events(5, feature="login")).result()
     assert not journal.verify()
-    server.sql(harm.format(journal._database.project))
+    server.sql(harm.format(journal.database.project))
     assert journal.verify()
 
 
