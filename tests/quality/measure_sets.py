@@ -112,7 +112,7 @@ def project_of(language: str, root: Path) -> LocalProject:
     environment: Path | str = ENVIRONMENT
     if language.endswith("_other"):
         environment = os.environ["KR_QUALITY_OTHER"]
-    elif language == "wide":
+    elif language.startswith("wide"):
         environment = os.environ["KR_QUALITY_WIDE"]
     return LocalProject(root, root, {"VIRTUAL_ENV": str(environment)})
 
