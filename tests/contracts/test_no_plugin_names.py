@@ -15,7 +15,7 @@ NAMES_OF_DEFAULTS = {"config/plugin_names.py", "config/schema.py", "routing/defa
 WORDS_OF_LIBRARIES = {"question/vocabulary.py"}
 """Lists of libraries that questions are about; some have the name of a plugin."""
 ORDINARY = {
-    "anthropic", "axioms", "command", "evidence", "files", "github", "markdown", "match", "mcp", "otel", "postgres", "research", "rules", "stdout", "web",
+    "anthropic", "axioms", "command", "evidence", "files", "github", "markdown", "match", "mcp", "otel", "postgres", "procrastinate", "research", "rules", "stdout", "web",
 }  # fmt: skip
 """Names that are also words of the core: keys, subcommands, names of streams and extras."""
 
