@@ -21,7 +21,7 @@ def printable(text: str) -> str:
     """A text with U+FFFD for control characters (but newline and tab), bidi controls, tags, hidden runs and lone surrogates.
 
     Tags (U+E0000 to U+E007F) are letters that nobody sees but a language model; a run of variation selectors or of characters
-    without width can encode such letters. A carriage return before a newline is no control but a line's end, and goes.
+    without width can encode such letters. A carriage return before a newline ends a line, and goes.
     """
     if not text.isascii():
         text = _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -180,7 +180,7 @@ def redact_question(question: Question) -> Question:
     choices = [" ".join(choice.split()).casefold() for choice in question.choices]
     if not all(choices) or len(set(choices)) < len(choices):
         raise ConfigError(
-            "a choice is empty, or stands there twice",
+            "a choice is empty, or given twice",
             where="question",
             hint="give choices that differ in their words",
         )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from kr_core.agents.question_dispatch import AgentDispatcher
 from kr_core.ask.argument_checks import checked
 from kr_core.ask.chat import CaseChat
-from kr_core.ask.question_runs import QuestionRuns
 from kr_core.ask.question_steps import QuestionJobs
 from kr_core.ask.worker_loop import WorkerLoop
 from kr_core.ask.workflow import AskWorkflow, ExchangeStarter
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from kr_core.ask.question_runs import QuestionRuns
     from kr_core.dispatch.jobs import TaskJobs
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.model import Event
@@ -61,6 +61,8 @@ class RouterParts:
         runtime = self.pipeline.components.runtime
         if runtime is None:
             return None
+        from kr_core.ask.question_runs import QuestionRuns  # which a process that does the work does not need
+
         return QuestionRuns(self.pipeline, runtime, self.dispatcher, self.manager, self.updater.cases)
 
     @cached_property

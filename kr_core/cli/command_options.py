@@ -121,15 +121,11 @@ def parser() -> CommandParser:
         "serve the inbox as a page and an API over HTTP, and do what is due meanwhile",
         options=_serve,
     )
-    worker = commands.add(
+    commands.add(
         "worker",
         "answer the questions that other processes have queued, and do what is due for those that wait",
+        options=_worker,
     )
-    worker.add_argument(
-        "--queues", metavar="NAMES", help="what to do, with commas: ask, upkeep; default: both"
-    )
-    worker.add_argument("--concurrency", metavar="N", type=int, help="how many questions at once; default: 4")
-    _flag(worker, "--drain", "end when no question waits")
     commands.add(
         "plugins", "list the installed plugins; with -v, what each provides and what is wrong with it"
     ).add_argument("--json", action="store_true", help="print a list")
@@ -628,6 +624,16 @@ def _mcp(command: CommandParser) -> None:
         metavar="NAME",
         help="the environment variable with the token that callers must send; required beyond this machine",
     )
+
+
+def _worker(command: CommandParser) -> None:
+    command.add_argument(
+        "--queues", metavar="NAMES", help="what to do, with commas: ask, upkeep; default: both"
+    )
+    command.add_argument(
+        "--concurrency", metavar="N", type=int, help="how many questions at once; default: 4"
+    )
+    _flag(command, "--drain", "end when no question waits")
 
 
 def _serve(command: CommandParser) -> None:

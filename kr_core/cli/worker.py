@@ -40,7 +40,7 @@ async def _work(options: argparse.Namespace, queues: tuple[str, ...], concurrenc
         def end(number: int) -> None:
             stop.set()
             loop.remove_signal_handler(number)
-            with suppress(OSError):  # nobody may read what is told any more
+            with suppress(OSError):  # the reader of its messages may be gone
                 tell("ends when what has begun is done; again: at once")
 
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -59,5 +59,5 @@ def _queues(names: str | None) -> tuple[str, ...]:
     for name in queues:
         if name not in QUEUES:
             hint = suggestion(name, QUEUES, "queues")
-            raise ConfigError(f"there is no queue `{name}`", where=f"--queues {names}", hint=hint)
+            raise ConfigError(f"`{name}` is not a queue", where=f"--queues {names}", hint=hint)
     return queues

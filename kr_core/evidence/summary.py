@@ -198,10 +198,8 @@ class _Composer:
 
     def is_named(self, first: Passage, parts: Sequence[Part]) -> bool:
         """Whether the question names what the first passage is about, or what takes the parameter that it is about."""
-        last = (first.symbol or "").rpartition(".")[2].lower()
-        return any(one.passage.pinned and one.passage.symbol == first.symbol for one in parts) or any(
-            one.form != "weak" and one.last.lower() == last for one in self.asked.parsed.identifiers
-        )
+        pinned = any(one.passage.pinned and one.passage.symbol == first.symbol for one in parts)
+        return pinned or self.asked.parsed.spells([first.symbol or ""])
 
     def alike(self, part: Part) -> list[Claim]:
         """All names that are formed like that of the first passage, where the question asks which there are."""

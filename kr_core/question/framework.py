@@ -167,9 +167,11 @@ def _mentions(question: str) -> Iterator[_Mention]:
                 yield _Mention(question[start:end], start, end, _cue(question, start, end))
         dotted = _dotted_head(token[0])
         if dotted:
+            yield _Mention(dotted, token.start(), token.end(), "dotted")
             root, _dot, rest = dotted.partition(".")
-            for name in (dotted, *([f"{IMPORTED_AS[root]}.{rest}"] if root in IMPORTED_AS else [])):
-                yield _Mention(name, token.start(), token.end(), "dotted")
+            module = IMPORTED_AS.get(root)
+            if module and not is_standard(module):  # `dt` may be any variable, but `np` is numpy
+                yield _Mention(f"{module}.{rest}", token.start(), token.end(), "dotted")
         yield _Mention(token[0], token.start(), token.end(), _cue(question, token.start(), token.end()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.analysis import parts_of
 from kr_core.question.kinds import QuestionKind, kinds_of
@@ -11,6 +11,9 @@ from kr_core.question.pasted import Place, asking_sentences
 from kr_core.question.pasted import parts_of as pasted_parts_of
 from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
 from kr_core.question.version_numbers import versions_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "Form",
@@ -50,6 +53,11 @@ class ParsedQuestion(NamedTuple):
     def parts(self) -> tuple[str, ...]:
         """The parts that each ask for something; none where the question asks for one thing."""
         return tuple(parts_of(self.asking))
+
+    def spells(self, names: Iterable[str]) -> bool:
+        """Whether it has the last part of one of these names, spelled as code."""
+        lasts = {name.rpartition(".")[2].lower() for name in names}
+        return any(one.form != "weak" and one.last.lower() in lasts for one in self.identifiers)
 
 
 def given_values(text: str) -> list[str]:

@@ -154,7 +154,7 @@ def show(event: Event, observers: Iterable[Callable[[Event], object]]) -> None:
     for observer in observers:
         try:
             observer(event)
-        except Exception:  # noqa: S112  whoever only watches must not end a run, nor be heard in it
+        except Exception:  # noqa: S112  an observer must not end a run, nor be heard in it
             continue
 
 

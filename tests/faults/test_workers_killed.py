@@ -6,21 +6,28 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 
 import pytest
-from support.agents import SURE, UNSURE, project
 from support.postgres_server import postgres_server
+from support.workers import (
+    SECONDS,
+    answered,
+    asked,
+    database,
+    opened,
+    queue,
+    runs,
+    shared_project,
+    slow_down,
+    wait_until,
+    worker,
+)
 
-from kr_core import AsyncKnowledgeRouterService, Question, StorageError
-from kr_core.research import Pipeline
 from kr_plugins.postgres import lease_table
 from kr_plugins.runtimes import job_queue
 
 pytestmark = pytest.mark.faults
-SHARED = "store: postgres\njournal: postgres\nruntime: procrastinate\n"
-SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -31,33 +38,7 @@ def server():
 @pytest.fixture
 def shop(tmp_path, server, monkeypatch):
     """A project whose agent is sure of what is about servers; the file of its prompts."""
-    monkeypatch.setenv("KR_DSN", server.new_database())
-    monkeypatch.setenv("KR_TRUST", "all")
-    log = project(tmp_path, (("40 servers", SURE), ("", UNSURE)), SHARED)
-    file = tmp_path / "kr.yaml"
-    file.write_text(file.read_text().replace("plugins: {", "plugins: {postgres: {dsn: {env: KR_DSN}}, "))
-    return log
-
-
-def opened(folder):
-    return AsyncKnowledgeRouterService(Pipeline.open(folder=folder))
-
-
-def asked(number=1, text="Which store for 40 servers?"):
-    return Question(text=text, id=f"Q{number}", feature_id="shop", topic="authentication")
-
-
-async def answered(folder, questions, queues=("ask",)):
-    """What comes of questions while one worker of this process takes them."""
-    stop = asyncio.Event()
-    async with opened(folder) as worker, opened(folder) as asking:
-        work = asyncio.create_task(worker.work(queues, 4, stop))
-        try:
-            async with asyncio.timeout(SECONDS):
-                return await asyncio.gather(*map(asking.ask, questions))
-        finally:
-            stop.set()
-            await work
+    return shared_project(tmp_path, server, monkeypatch)
 
 
 @pytest.mark.req("S2", "S3")
@@ -65,33 +46,18 @@ def test_a_worker_that_is_killed_loses_no_question(tmp_path, shop, server, monke
     """Another one takes its run over, and the question is decided once."""
     monkeypatch.setattr(job_queue, "STALLED_SECONDS", 2.0)
     monkeypatch.setattr(job_queue, "_LOOK_SECONDS", 0.2)
-    (tmp_path / "agent.py").write_text(f"import time\ntime.sleep(2)\n{(tmp_path / 'agent.py').read_text()}")
+    slow_down(tmp_path, 2)
     questions = [asked(number) for number in range(3)]
-
-    async def queue():
-        async with opened(tmp_path) as service:
-            await asyncio.wait([asyncio.create_task(service.ask(one)) for one in questions], timeout=1)
-
-    with suppress(asyncio.CancelledError, StorageError):
-        asyncio.run(queue())
-    killed = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "worker", "--queues", "ask"], cwd=tmp_path, start_new_session=True
-    )
+    queue(tmp_path, questions)
+    killed = worker(tmp_path, "--queues", "ask")
     try:
-        until = time.monotonic() + SECONDS
-        while server.sql(
-            "SELECT count(*) FROM kr.documents WHERE status = 'running'", name(os.environ["KR_DSN"])
-        ) != [(3,)]:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        wait_until(lambda: runs(server, "running") == 3)
     finally:
         os.killpg(killed.pid, signal.SIGKILL)
-        killed.wait()
+        killed.communicate()
     results = asyncio.run(answered(tmp_path, questions))
     assert [one.status for one in results] == ["accepted"] * 3
-    rows = server.sql(
-        "SELECT data FROM kr.events WHERE kind = 'exchange.finished'", name(os.environ["KR_DSN"])
-    )
+    rows = server.sql("SELECT data FROM kr.events WHERE kind = 'exchange.finished'", database())
     finished = [json.loads(row[0]) for row in rows]
     assert sorted(one["question_id"] for one in finished if one["status"] == "accepted") == ["Q0", "Q1", "Q2"]
 
@@ -149,13 +115,9 @@ def test_a_worker_that_was_stopped_decides_nothing_that_another_has_decided(
         with suppress(ProcessLookupError):  # it has ended
             os.killpg(stopped.pid, signal.SIGKILL)
         stopped.wait()
-    events = server.sql("SELECT kind, data FROM kr.events", name(os.environ["KR_DSN"]))
+    events = server.sql("SELECT kind, data FROM kr.events", database())
     ends = [json.loads(data)["status"] for kind, data in events if kind == "exchange.finished"]
     assert [one for one in ends if one != "cancelled"] == [result.status]
     opened_cases = [kind for kind, _ in events if kind == "escalation.opened"]
     assert len(opened_cases) == (result.status == "escalated")
     assert result.status == ("accepted" if "40" in text else "escalated")
-
-
-def name(dsn):
-    return dsn.rpartition("/")[2]

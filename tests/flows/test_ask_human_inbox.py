@@ -216,7 +216,7 @@ def test_choices_that_nobody_could_tell_apart(project_folder, kr_here, choices):
     log = project(project_folder, [("", SURE)])
     done = kr_here("ask", QUESTION, *(part for choice in choices for part in ("--choice", choice)))
     assert (done.code, log.exists()) == (2, False)
-    assert "a choice is empty, or stands there twice" in done.err
+    assert "a choice is empty, or given twice" in done.err
 
 
 def test_context(waiting, inbox, kr_here):

@@ -1,24 +1,29 @@
 """With the runtime `procrastinate` workers answer: each question once, also where a worker is killed, and where a human must answer."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 import time
-from contextlib import suppress
 
 import pytest
-from support.agents import SURE, UNSURE, project
+from support.agents import SURE, project
 from support.postgres_server import postgres_server
+from support.workers import (
+    SECONDS,
+    answered,
+    asked,
+    opened,
+    queue,
+    runs,
+    shared_project,
+    slow_down,
+    wait_until,
+    worker,
+)
 
-from kr_core import AsyncKnowledgeRouterService, ConfigError, HumanResponse, Question
+from kr_core import ConfigError, HumanResponse
 from kr_core.ask import question_runs
-from kr_core.research import Pipeline
 
 pytestmark = pytest.mark.req("S2", "H7")
-SHARED = "store: postgres\njournal: postgres\nruntime: procrastinate\n"
-SECONDS = 60
 
 
 @pytest.fixture(scope="module")
@@ -29,33 +34,7 @@ def server():
 @pytest.fixture
 def shop(tmp_path, server, monkeypatch):
     """A project whose agent is sure of what is about servers; the file of its prompts."""
-    monkeypatch.setenv("KR_DSN", server.new_database())
-    monkeypatch.setenv("KR_TRUST", "all")
-    log = project(tmp_path, (("40 servers", SURE), ("", UNSURE)), SHARED)
-    file = tmp_path / "kr.yaml"
-    file.write_text(file.read_text().replace("plugins: {", "plugins: {postgres: {dsn: {env: KR_DSN}}, "))
-    return log
-
-
-def opened(folder):
-    return AsyncKnowledgeRouterService(Pipeline.open(folder=folder))
-
-
-def asked(number=1, text="Which store for 40 servers?"):
-    return Question(text=text, id=f"Q{number}", feature_id="shop", topic="authentication")
-
-
-async def answered(folder, questions, queues=("ask",)):
-    """What comes of questions while one worker of this process takes them."""
-    stop = asyncio.Event()
-    async with opened(folder) as worker, opened(folder) as asking:
-        work = asyncio.create_task(worker.work(queues, 4, stop))
-        try:
-            async with asyncio.timeout(SECONDS):
-                return await asyncio.gather(*map(asking.ask, questions))
-        finally:
-            stop.set()
-            await work
+    return shared_project(tmp_path, server, monkeypatch)
 
 
 def test_a_question_is_answered_by_a_worker(tmp_path, shop):
@@ -112,82 +91,48 @@ def test_without_a_worker_the_asker_says_so_and_the_question_waits(tmp_path, sho
     assert later.status == "accepted"
 
 
-def queued(folder, question):
-    """Queue a question, and leave."""
-
-    async def ask():
-        async with opened(folder) as service:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await service.ask(question)
-
-    asyncio.run(ask())
-
-
-def worker(folder, *options):
-    command = [sys.executable, "-m", "kr_core", "worker", *options]
-    return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-
-
-def until(met):
-    """Wait until something is so."""
-    end = time.monotonic() + SECONDS
-    while not met():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def runs(server, status):
-    database = os.environ["KR_DSN"].rpartition("/")[2]
-    return server.sql(
-        f"SELECT count(*) FROM kr.documents WHERE kind = 'run' AND status = '{status}'", database
-    ) == [(1,)]
-
-
 def test_a_worker_that_is_to_end_ends_what_it_has_begun(tmp_path, shop, server):
     """SIGTERM while its agent is at work: the question is answered, and the worker ends without an error."""
-    program = tmp_path / "agent.py"
-    program.write_text(f"import time\ntime.sleep(1)\n{program.read_text()}")
-    queued(tmp_path, asked())
+    slow_down(tmp_path, 1)
+    queue(tmp_path, [asked()])
     process = worker(tmp_path, "--queues", "ask")
     try:
-        until(lambda: shop.exists() or runs(server, "running"))
+        wait_until(lambda: shop.exists() or runs(server, "running"))
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
     assert process.returncode == 0, said
     assert "ends when what has begun is done" in said
-    assert runs(server, "ended")
+    assert runs(server, "ended") == 1
     assert len(shop.read_text().splitlines()) == 1
 
 
 def test_a_worker_to_which_nobody_listens_ends_too(tmp_path, shop, server):
     """Its standard error is a pipe whose reader has gone."""
-    program = tmp_path / "agent.py"
-    program.write_text(f"import time\ntime.sleep(1)\n{program.read_text()}")
-    queued(tmp_path, asked())
+    slow_down(tmp_path, 1)
+    queue(tmp_path, [asked()])
     process = worker(tmp_path, "--queues", "ask")
     try:
-        until(lambda: runs(server, "running"))
+        wait_until(lambda: runs(server, "running"))
         process.stderr.close()
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=SECONDS)
     finally:
         process.kill()
-    assert runs(server, "ended")
+    assert runs(server, "ended") == 1
 
 
 def test_a_worker_drains_the_queue_and_ends(tmp_path, shop, server):
     """With `--drain` it answers what waits, and ends by itself."""
-    queued(tmp_path, asked())
+    queue(tmp_path, [asked()])
     process = worker(tmp_path, "--drain", "--queues", "ask")
     try:
         _, said = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
     assert process.returncode == 0, said
-    assert runs(server, "ended")
+    assert runs(server, "ended") == 1
 
 
 def test_the_upkeep_of_cases_is_a_workers(tmp_path, shop):
@@ -197,7 +142,7 @@ def test_the_upkeep_of_cases_is_a_workers(tmp_path, shop):
     question = asked(text="Which store?")
     (waits,) = asyncio.run(answered(tmp_path, [question]))
     assert waits.status == "escalated"
-    time.sleep(1)  # the time limit
+    time.sleep(1)  # its limit: a worker looks at cases when it begins, and then once a minute
     process = worker(tmp_path, "--queues", "upkeep")
 
     async def status():
@@ -205,7 +150,7 @@ def test_the_upkeep_of_cases_is_a_workers(tmp_path, shop):
             return (await service.ask(question)).status
 
     try:
-        until(lambda: asyncio.run(status()) == "expired")
+        wait_until(lambda: asyncio.run(status()) == "expired")
     finally:
         process.terminate()
         _, said = process.communicate(timeout=SECONDS)

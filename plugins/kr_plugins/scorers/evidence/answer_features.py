@@ -35,6 +35,9 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
     found = answered(findings)
     first = shown[0]
     question, said = parse_question(query.question), _said(query, draft)
+    is_spelled = not first.pinned and question.spells(
+        name for name in (first.symbol, *first.also, *first.aliases) if name
+    )
     known: dict[str, float] = {
         "coverage": found.coverage,
         "squared coverage": found.coverage**2,
@@ -52,8 +55,8 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "both": question.kind == "difference" and sum(passage.pinned for passage in shown) > 1,
         "parameter first": first.kind == "parameter" and not first.pinned,
         "worded parameter": is_worded(query, question, shown),
-        "spelled callable": not first.pinned and not first.parameter and is_spelled(question, first),
-        "spelled taker": not first.pinned and bool(first.parameter) and is_spelled(question, first),
+        "spelled callable": is_spelled and not first.parameter,
+        "spelled taker": is_spelled and bool(first.parameter),
         "deprecated": first.deprecated is not None,
         "replacement told": question.kind == "replacement" and first.pinned and first.deprecated is not None,
         "message": first.what == "message" and first.pinned,
@@ -98,13 +101,6 @@ def is_worded(query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passa
     return bool(first.parameter) and says_parameter(
         asked, query.framework, first.parameter or "", takers, elsewhere
     )
-
-
-def is_spelled(asked: ParsedQuestion, passage: Passage) -> bool:
-    """Whether the question spells as code what a passage is about, or what takes the parameter that it is about."""
-    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
-    called = {name.rpartition(".")[2].lower() for name in names}
-    return any(one.form != "weak" and one.last.lower() in called for one in asked.identifiers)
 
 
 def _telling(query: ResearchQuery) -> set[str]:

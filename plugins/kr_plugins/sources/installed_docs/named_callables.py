@@ -79,14 +79,9 @@ def about_callable(
         and not advises_against(one.passage.text)
         and (meant := parameter_passage(index, symbol, one.passage.parameter or "", origin))
     ]
-    known = answered.passages[0] if answered.passages else None
-    is_known = (
-        known is not None and known.parameter and _last(symbol) in map(_last, (known.symbol, *known.also))
-    )
-    if is_known and known is not None:
-        first = [known]
-    else:
-        first = [meant for worth, meant in found[:1] if worth >= max(_NEAR, itself.worth)]
+    known = [one for one in answered.passages[:1] if one.parameter and _is_of(one, symbol)]
+    nearest = [meant for worth, meant in found[:1] if worth >= max(_NEAR, itself.worth)]
+    first = known or nearest
     if passage.data.get("what") == "class" and not first:
         return answered  # a method may be what is asked for
     taker = passage_of(passage, origin).model_copy(update={"symbol": symbol})
@@ -114,9 +109,10 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
             yield _NamedCallable(one.entry.name, passage)
 
 
-def _last(name: str | None) -> str:
-    """The last part of a name, without capitals: the decorator `option` takes what the class `Option` takes."""
-    return (name or "").rpartition(".")[2].lower()
+def _is_of(passage: Passage, symbol: str) -> bool:
+    """Whether a passage has this name, but for its owner and its capitals: the decorator `option` takes what the class `Option` takes."""
+    lasts = [(name or "").rpartition(".")[2].lower() for name in (symbol, passage.symbol, *passage.also)]
+    return lasts[0] in lasts[1:]
 
 
 def _told(passage: Passage, answered: IndexAnswer, covered: float) -> Passage:

@@ -327,7 +327,7 @@ class Files:
         """The text of two versions of an index, or of an archive, as one.
 
         Raises:
-            StorageError: a text is not an index, or what stands beside the list changed on both sides.
+            StorageError: a text is not an index, or the keys beside the list changed on both sides.
         """
         try:
             return merge_indexes(base, ours, theirs, undated=self._today()).text()

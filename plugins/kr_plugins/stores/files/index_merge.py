@@ -39,7 +39,7 @@ def merge_indexes(base: str, ours: str, theirs: str, *, undated: date) -> Index:
         undated: the day of an entry that has none.
 
     Raises:
-        UnreadableIndexError: a text is not an index, or what stands beside the list changed on both sides.
+        UnreadableIndexError: a text is not an index, or the keys beside the list changed on both sides.
     """
     key = ARCHIVED if _ARCHIVED.search(ours) or _ARCHIVED.search(theirs) else LIVE
     old, mine, other = (
@@ -86,7 +86,7 @@ def _frame(old: Index | None, mine: Index, other: Index) -> Index:
     if ours == base and old:
         return other
     if old and theirs not in {base, ours}:
-        raise UnreadableIndexError("what stands beside the list was changed on both sides", 1)
+        raise UnreadableIndexError("the keys beside the list were changed on both sides", 1)
     return mine
 
 

@@ -121,7 +121,7 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
     lists = list(re.finditer(rf"""^["']?{key}["']?[ ]*:""", text, re.MULTILINE))
     if len(lists) > 1:  # YAML would take the last one, and the others would be gone with the next change
         line = text.count("\n", 0, lists[1].start()) + 1
-        raise UnreadableIndexError(f"the key `{key}` stands there twice", line)
+        raise UnreadableIndexError(f"it has the key `{key}` twice", line)
     try:
         document = yaml_text.load(text)
     except (yaml_text.YAMLError, ValueError, RecursionError) as error:
@@ -139,7 +139,7 @@ def _of_document(text: str, key: str, header: Mapping[str, Any], undated: date) 
 
 
 def _header_and_items(document: Any, key: str) -> tuple[dict[str, Any] | None, list[Any]]:
-    """What stands beside the list of a document, and the list; None where the document is the list itself."""
+    """The other keys of a document, and its list; None where the document is the list itself."""
     found, items = None, document
     if document is None or isinstance(document, dict):
         found = {name: value for name, value in (document or {}).items() if name != key}

@@ -40,7 +40,7 @@ def head_of(text: str, key: str, new: Index, undated: date) -> Index:
 
 
 def salvaged(text: str, undated: date) -> list[IndexRow]:
-    """The items of a file that is no index any more and can still be read one by one.
+    """The items of a broken index file that can still be read one by one.
 
     The marks of a merge conflict are passed over, so that both sides count.
     """
