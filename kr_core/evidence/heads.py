@@ -60,6 +60,15 @@ def head_of(
     return _of_callable(passage, asked, _WIDTH if first else _WIDTH_BESIDE, without)
 
 
+def listed_parameter(passage: Passage, taker: str | None) -> Head:
+    """The head of a parameter in the list of what a callable takes: its own name, and the default that it has there."""
+    name = passage.parameter or ""
+    default = default_of(passage, passage.default)
+    if passage.symbol != taker or default is None or len(default) > _LONG_DEFAULT:
+        return Head(f"- `{name}`", (name,))  # documented in the same words elsewhere, its default may differ
+    return Head(f"- `{name}` (default `{default}`)", (name, default))
+
+
 def default_of(passage: Passage, default: str | None) -> str | None:
     """A default as a user means it; None for one that only marks that nothing was given, or that a stub leaves out."""
     if default is None or default == "...":

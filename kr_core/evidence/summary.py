@@ -18,7 +18,7 @@ from kr_core.evidence.default_answer import last_run
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
-from kr_core.evidence.heads import default_of, head_of, marks_nothing
+from kr_core.evidence.heads import default_of, head_of, listed_parameter, marks_nothing
 from kr_core.evidence.option_types import option_type
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
@@ -43,7 +43,7 @@ _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _IN_DOUBT_NAMED = (450, 150, 150)
 """The same where the question names what comes first: its own parameters follow, and only two neighbours."""
-_OF_ONE = frozenset({"how_to", "meaning", "default", "options"})
+_OF_ONE = frozenset({"how_to", "meaning", "default", "options", "yes_no"})
 """Kinds of questions that one callable answers."""
 _MEMBERS = (150, 150, 150)
 """Characters of each member of a class that is shown."""
@@ -51,6 +51,8 @@ _ALSO_TAKES = 360
 """Characters of the names of parameters that the head of a callable leaves out."""
 _BESIDE = 200
 """Characters of a passage beside the first one."""
+_MOST_LISTED, _ALL_LISTED = 12, 1_000
+"""How many parameters of a callable are listed, and the characters of all."""
 _ADDS = 0.1
 """Such a share of the question a passage beside the first one must say that was not said yet."""
 _LONG_ALIAS = 180
@@ -179,8 +181,11 @@ class _Composer:
         is_named = self.asked.parsed.kind in _OF_ONE and self.is_named(first.passage, parts)
         budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
-        told = self.telling(first, _NEAR_UNSURE)
-        summary += told or self.also_takes(first)
+        summary += self.telling(first, _NEAR_UNSURE)
+        if is_named and first.passage.parameter and (owner := self.owner_of(first)) is not None:
+            summary += self.blocks([first._replace(passage=owner)], [_BESIDE])
+        taken = self.takes(first) if is_named else []
+        summary += [*taken, *self.also_takes(first)]
         code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
@@ -188,6 +193,8 @@ class _Composer:
         del budgets[0]
         for other in self.without_async_twins(first, others):
             is_free = is_named and (other.passage.pinned or other.passage.symbol == first.passage.symbol)
+            if taken and not is_free and other.passage.coverage <= first.passage.coverage:
+                continue
             block = self.blocks([other], [_BESIDE] if is_free else budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block and not is_free else 0]
@@ -231,12 +238,36 @@ class _Composer:
         """The first line of what a passage quotes."""
         return (part.passage.signature or part.passage.text).split("\n")[0]
 
+    def takes(self, part: Part) -> list[Claim]:
+        """The documented parameters of a callable that the question names, as `help` lists them, the nearest first."""
+        symbol = part.passage.symbol
+        known = [one.passage for one in self.parts if one.passage.parameter] + list(part.support)
+        own = [
+            one
+            for one in known
+            if symbol in {one.symbol, *one.also}
+            and (one.parameter and one.lead)
+            and not (one.star or one.deprecated)
+        ]
+        claims: list[Claim] = []
+        for one in own:
+            if len(claims) == _MOST_LISTED or sum(len(claim.text) for claim in claims) > _ALL_LISTED:
+                break
+            said = first_sentence(one)
+            if _label(one) in self.shown or not said or any(said in run for run in self.said):
+                continue
+            self.shown.add(_label(one))
+            head = listed_parameter(one, symbol)
+            listed = Part(part.source, one, part.support)
+            claims += self.claim(listed, f"{head.text}: {as_told(said)}", [*head.slots, said], [said])
+        return claims
+
     def also_takes(self, part: Part) -> list[Claim]:
         """The names of the parameters that the head of a callable leaves out: one of them may be the answer of a how-to."""
         passage = part.passage
         old = _deprecated_parameters(part)
         head = head_of(passage, self.asked, without=old)
-        if self.asked.parsed.kind != "how_to" or head is None or passage.parameter:
+        if self.asked.parsed.kind not in _OF_ONE or head is None or passage.parameter:
             return []
         told = set(re.findall(r"\w+", head.text))
         told |= {name for name, _default in passage.parameters if f"{passage.symbol}({name})" in self.shown}

@@ -68,6 +68,8 @@ _BEGINNING = 40
 class _Sentence(NamedTuple):
     text: str
     paragraph: int
+    place: int = 0
+    """Its number in the paragraph, also counting those that are never shown."""
 
 
 def window(
@@ -191,15 +193,15 @@ def _sentences(passage: Passage) -> list[_Sentence]:
     if (not is_section and not passage.lead) or passage.what == "requirements":
         return []
     if passage.what == "setting":  # its documentation is a string in the code
-        return [_Sentence(sentence, 0) for sentence in sentences(passage.lead)]
+        return [_Sentence(sentence, 0, place) for place, sentence in enumerate(sentences(passage.lead))]
     text = passage.lead if passage.what == "message" else documentation(passage)
     paragraphs = [one for one in prose(text).split("\n") if not _CALL.fullmatch(one)]
     if not is_section:
         paragraphs = _from_lead(paragraphs, passage)
     found_sentences = [
-        _Sentence(sentence, number)
+        _Sentence(sentence, number, place)
         for number, paragraph in enumerate(paragraphs)
-        for sentence in sentences(paragraph)
+        for place, sentence in enumerate(sentences(paragraph))
         if len(sentence) <= _LONGEST
         and (
             passage.what == "message"  # where it sends the reader is part of the advice
@@ -372,14 +374,13 @@ def _turning(
 
 
 def _runs(all_sentences: Sequence[_Sentence], chosen: Sequence[int]) -> Iterator[str]:
-    run: list[int] = []
-    for number in chosen:
-        follows = run and number == run[-1] + 1
-        if follows and all_sentences[number].paragraph == all_sentences[run[-1]].paragraph:
-            run.append(number)
+    run: list[_Sentence] = []
+    for one in (all_sentences[number] for number in chosen):
+        if run and (one.paragraph, one.place) == (run[-1].paragraph, run[-1].place + 1):
+            run.append(one)
             continue
         if run:
-            yield " ".join(all_sentences[one].text for one in run)
-        run = [number]
+            yield " ".join(each.text for each in run)
+        run = [one]
     if run:
-        yield " ".join(all_sentences[one].text for one in run)
+        yield " ".join(each.text for each in run)

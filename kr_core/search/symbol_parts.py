@@ -105,16 +105,16 @@ def weighed_parameters(
 def _parameters_of(index: PassageIndex, symbol: str, itself: IndexedPassage) -> list[Hit]:
     """The passages about the parameters of a callable, also those that it shares with others."""
     own = index.parameters_of(symbol)
-    if own:
-        return own
+    known = {hit.passage.parameter for hit in own}
     taken = [name.lstrip("*") for name, _default in itself.data.get("parameters", ())][:_MOST_TAKEN]
     shared = [
         one.passage
         for name in taken
+        if name not in known
         for one in index.named(name)
         if one.name == symbol and one.parameter == name
     ]
-    return index.get(shared)
+    return [*own, *index.get(shared)]
 
 
 def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator[tuple[float, Hit]]:

@@ -123,8 +123,18 @@ def declared_parameter(index: PassageIndex, symbol: str, name: str) -> list[Inde
     return [hit.passage for hit in index.get(numbers[:1])]
 
 
-def parameter_passage(index: PassageIndex, symbol: str, name: str, origin: Origin) -> Passage | None:
-    """The passage about a parameter of a callable, which may share it with others."""
+def parameter_passage(
+    index: PassageIndex, symbol: str, name: str, origin: Origin, *, anywhere: bool = False
+) -> Passage | None:
+    """The passage about a parameter of a callable, which may share it with others.
+
+    Args:
+        index: where it is.
+        symbol: the callable.
+        name: the parameter.
+        origin: where the passages come from.
+        anywhere: whether it may bear the name of another callable, in another file, that documents it in the same words.
+    """
     for declared in declared_parameter(index, symbol, name):
         sites = [declared.data["site"], *declared.data.get("sites", [])]
         chosen = next((site for site in sites if site["symbol"] == symbol), None)
@@ -132,5 +142,7 @@ def parameter_passage(index: PassageIndex, symbol: str, name: str, origin: Origi
             return None
         others = tuple(site["symbol"] for site in sites if site is not chosen)
         passage = passage_at_site(declared, chosen, others, origin)
-        return passage if passage.symbol == symbol else None  # its documentation lies in another file
+        return (
+            passage if anywhere or passage.symbol == symbol else None
+        )  # its documentation lies in another file
     return None

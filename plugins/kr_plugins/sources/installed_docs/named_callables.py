@@ -29,8 +29,11 @@ _SAID = 0.5
 """Such a share of the rest of the question the name of a parameter without documentation must say."""
 _SHOWN = 4
 """The callable and so many of its parameters come first."""
+_LISTED = 12
+"""So many of its documented parameters an unsure answer may list."""
 _DOCUMENTED = 4.9
 """The least standing of a public name with documentation."""
+_KINDS = frozenset({"how_to", "yes_no"})
 _ASIDE = r"\b(?:after|before|instead of|rather than|unlike|without|like|than|what)\s+(?:the\s+)?(?:calling\s+|using\s+)?[`'\"]?"
 """What stands before a name that the question only mentions."""
 
@@ -58,7 +61,7 @@ def about_callable(
         terms: the words of the question.
         origin: where the passages come from.
     """
-    called = list(_callables(index, parsed, named)) if parsed.kind == "how_to" else []
+    called = list(_callables(index, parsed, named)) if parsed.kind in _KINDS else []
     if len(called) != 1:
         return answered
     symbol, passage = called[0]
@@ -91,7 +94,12 @@ def about_callable(
     shown = [*first, taker, *beside][:_SHOWN]
     titles = {one.title for one in shown}
     others = [one for one in answered.passages if one.title not in titles]
-    return answered._replace(passages=(*shown, *others))
+    documented = [one.passage.parameter or "" for one in parameters if one.passage.lead][:_LISTED]
+    described = (parameter_passage(index, symbol, name, origin, anywhere=True) for name in documented)
+    listed = [meant for meant in described if meant is not None]
+    titles = {one.title for one in listed}
+    support = (*listed, *(one for one in answered.support if one.title not in titles))
+    return answered._replace(passages=(*shown, *others), support=support)
 
 
 def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -> Iterator[_NamedCallable]:
