@@ -182,10 +182,12 @@ class _Composer:
         budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
         summary += self.telling(first, _NEAR_UNSURE)
+        taker = first
         if is_named and first.passage.parameter and (owner := self.owner_of(first)) is not None:
-            summary += self.blocks([first._replace(passage=owner)], [_BESIDE])
+            taker = first._replace(passage=owner)
+            summary += self.blocks([taker], [_BESIDE])
         taken = self.takes(first) if is_named else []
-        summary += [*taken, *self.also_takes(first)]
+        summary += [*taken, *self.also_takes(taker, leading=taker is first)]
         code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
@@ -262,11 +264,11 @@ class _Composer:
             claims += self.claim(listed, f"{head.text}: {as_told(said)}", [*head.slots, said], [said])
         return claims
 
-    def also_takes(self, part: Part) -> list[Claim]:
+    def also_takes(self, part: Part, *, leading: bool) -> list[Claim]:
         """The names of the parameters that the head of a callable leaves out: one of them may be the answer of a how-to."""
         passage = part.passage
         old = _deprecated_parameters(part)
-        head = head_of(passage, self.asked, without=old)
+        head = head_of(passage, self.asked, first=leading, without=old)
         if self.asked.parsed.kind not in _OF_ONE or head is None or passage.parameter:
             return []
         told = set(re.findall(r"\w+", head.text))

@@ -55,9 +55,12 @@ class ParsedQuestion(NamedTuple):
         return tuple(parts_of(self.asking))
 
     def spells(self, names: Iterable[str]) -> bool:
-        """Whether it has the last part of one of these names, spelled as code."""
-        lasts = {name.rpartition(".")[2].lower() for name in names}
-        return any(one.form != "weak" and one.last.lower() in lasts for one in self.identifiers)
+        """Whether it has the last part of one of these names, spelled as code or behind the first part."""
+        ends = {(name.partition(".")[0].lower(), name.rpartition(".")[2].lower()) for name in names}
+        lasts = {last for _root, last in ends}
+        return any(one.form != "weak" and one.last.lower() in lasts for one in self.identifiers) or any(
+            f"{root} {last}" in self.asking.lower() for root, last in ends if root != last
+        )
 
 
 def given_values(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier
+from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier, Role
 from kr_core.search.name_lookup import spelled_level
 from kr_core.text import STOP_WORDS
 
@@ -26,6 +26,12 @@ DOCUMENTED = 4.9
 _ABOUT_MEMBERS = frozenset({"meaning", "yes_no", "difference"})
 """Kinds of questions in which a word behind a class is a member rather than a parameter."""
 _WORD = re.compile(r"[^\W\d]\w*")
+_RUN = re.compile(r"(?=(?<!\w)(\w*) ([^\W\d][\w-]*) ([^\W\d]\w{2,})(?![\w.]))")
+"""A word, and the two words behind it."""
+_NO_CALL = frozenset(
+    """make let have get help a an the my our your this that each every any some one""".split()
+)
+"""Behind these the word behind the library is what it is to do, or a thing: "make numpy load a file", "from a click command"."""
 
 
 class Resolved(NamedTuple):
@@ -60,6 +66,8 @@ class AskedNames:
         names = [self._role(self._with_member(self._joined(one))) for one in parsed.identifiers]
         if self.value_asked and all(one.role == "ignored" or self.is_library(one) for one in names):
             names += self._spelled_in_words()
+        behind = self._behind_library()
+        names = [*(one for one in names if one.name not in {each.last for each in behind}), *behind]
         self.names = [one for one in names if one.role != "ignored"]
         self.spelled = frozenset(part for one in self.names for part in one.name.split("."))
         said = (*self.text_words, *self.spelled)
@@ -130,6 +138,24 @@ class AskedNames:
             for each in (self._lookup.named(word) if word else ())
         )
         return one._replace(name=f"{one.name}.{word}") if is_member else one
+
+    def _behind_library(self) -> list[Identifier]:
+        """The library with the word behind it, if that is a function or class of its top: `humanize.naturalsize` for "humanize naturalsize"."""
+        for before, library, word in _RUN.findall(f" {self.text}"):
+            is_plain = word.islower() and before.lower() in _NO_CALL
+            if is_plain or word.lower() in STOP_WORDS or not self._library.is_like(library):
+                continue
+            for each in self._lookup.named(word):
+                top, _dot, last = each.name.partition(".")
+                if (
+                    last == word
+                    and self._library.is_root(top)
+                    and each.standing >= DOCUMENTED
+                    and not each.parameter
+                ):
+                    role: Role = "context" if self.kind in {"how_to", "error"} else "subject"
+                    return [Identifier(each.name, "dotted", "prose", role)]
+        return []
 
     def _spelled_in_words(self) -> list[Identifier]:
         """A parameter that several plain words spell, where a question for a value names nothing: "max keepalive connections"."""

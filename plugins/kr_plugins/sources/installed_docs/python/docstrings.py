@@ -40,6 +40,7 @@ _BULLET_ENTRY = re.compile(
 _MARKED_NAME = r"[*+-]?\s*(?:\*\*|\*|``?)?(\w++)(?:\*\*|\*|``?)?"
 _HEADED = re.compile(rf"{_MARKED_NAME}\s*(?:(?:--?|[–—:])\s+\S.*|:?)$")
 _ALONE = re.compile(rf"{_MARKED_NAME}:?")
+_ONLY_NAME = re.compile(r"[A-Za-z_]\w*+(?:\.\w++)*+")
 _UNDERLINE = re.compile(r"^([-=~^\"'`#*+])\1{2,}\s*$")
 _MAX_NAMES = 20
 """Parameters that one description may name; each of them gets the whole description."""
@@ -111,8 +112,12 @@ def parse(lines: list[str]) -> Docstring:
 
 
 def lead(lines: list[str]) -> str:
-    """The first paragraph of prose, folded into one line; admonitions, directives, headings and code are not prose."""
+    """The first paragraph of prose, folded into one line; admonitions, directives, headings and code are not prose.
+
+    One that is only a name (`Page.goto`) is a heading, where another one follows.
+    """
     paragraph: list[str] = []
+    heading = ""
     skipping = False
     aside: int | None = None  # how far an admonition is indented: what stands deeper belongs to it
     code_end = 0
@@ -121,6 +126,8 @@ def lead(lines: list[str]) -> str:
         if number < code_end:
             continue
         if not stripped or _ANY_FIELD.match(line):
+            if len(paragraph) == 1 and not heading and _ONLY_NAME.fullmatch(paragraph[0]):
+                heading = paragraph.pop()
             if paragraph:
                 break
             skipping = False
@@ -145,7 +152,7 @@ def lead(lines: list[str]) -> str:
                 break
             continue
         paragraph.append(stripped)
-    return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph))
+    return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph)) or heading
 
 
 def _sections(lines: list[str]) -> list[DocstringSection]:

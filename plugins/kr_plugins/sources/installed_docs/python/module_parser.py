@@ -44,6 +44,8 @@ _TRANSPARENT = frozenset(
     lru_cache overload override property set_module staticmethod Appender Substitution""".split()
 )
 """Decorators that leave the parameters of a function as they are."""
+_DESCRIPTIONS = frozenset({"desc", "description", "help"})
+_SHORTEST_DESCRIPTION = 20
 _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
@@ -306,6 +308,8 @@ class _ModuleReader:
                 for attribute in map(self.module.definitions.__getitem__, self.members[here])
                 if attribute.kind == "attribute" and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
+        if definition.doc is None:
+            definition.doc, definition.doc_line = self.description(node)
         for attribute in documented_attributes(definition):
             if attribute.qualname not in self.module.definitions:
                 self.add(attribute)
@@ -436,6 +440,18 @@ class _ModuleReader:
     ) -> tuple[docstrings.Docstring | None, int]:
         if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
             return self.text.parsed(node.body[0].value)
+        return None, 0
+
+    def description(self, node: ast.ClassDef) -> tuple[docstrings.Docstring | None, int]:
+        """The text that a class without a docstring gives itself as an attribute: a command's `help`, a setting's `desc`."""
+        for statement in node.body:
+            if (
+                isinstance(statement, ast.Assign)
+                and _dotted(statement.targets[0]) in _DESCRIPTIONS
+                and isinstance(statement.value, ast.Constant)
+                and len(str(statement.value.value)) >= _SHORTEST_DESCRIPTION
+            ):
+                return self.text.parsed(statement.value)
         return None, 0
 
     def parameters(self, arguments: ast.arguments, *, method: bool) -> list[Parameter]:

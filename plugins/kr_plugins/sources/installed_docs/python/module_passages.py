@@ -193,7 +193,7 @@ class _Maker:
             symbol=naming.name,
             name=shown_name(naming.name),
             lead=doc.lead if doc else definition.deprecated.said if definition.deprecated else "",
-            code=_ordered_code(doc),
+            code=_code_in(text, doc),
             prose="\n".join([*(doc.lines if doc else ()), *deprecation_lines(definition)]),
             words=" ".join(
                 [
@@ -465,7 +465,7 @@ def _context(owner: Definition | None, module: Module) -> str:
     return " ".join([module.name.replace(".", " ").replace("_", " "), *leads])
 
 
-def _ordered_code(doc: docstrings.Docstring | None) -> tuple[str, ...]:
-    if doc is None:
-        return ()
-    return tuple(block.code for block in doc.code)
+def _code_in(text: str, doc: docstrings.Docstring | None) -> tuple[str, ...]:
+    """The code of a docstring that its passage shows: what explains a parameter is left to the passage about that."""
+    blocks = doc.code if doc else ()
+    return tuple(block.code for block in blocks if block.code.partition("\n")[0].strip() in text)
