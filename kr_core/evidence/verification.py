@@ -52,6 +52,8 @@ _CONNECTING = frozenset(
     " pass to set call await use read with related it accepts".split()
 )
 """The words that KR puts between slots; the last line is of reports that earlier versions wrote."""
+_LIST_MARK = "- "
+"""Before a parameter in the list of what a callable takes."""
 _VERDICT = re.compile(r"^(?:Yes|No): ")
 _REQUIRED = " has no default: it is required."
 """What KR says of a parameter that each call must give."""
@@ -217,7 +219,7 @@ def _claim_problems(
         if fault:
             yield VerificationProblem(where, fault)
         return
-    between = _unslotted(said, claim["slots"], cited)
+    between = _unslotted(said.removeprefix(_LIST_MARK), claim["slots"], cited)
     if between:
         yield VerificationProblem(where, f"says more than its passages: {between[:60]}")
 

@@ -366,16 +366,28 @@ def test_code_need_not_name_what_is_passed_by_its_place():
 
 
 @pytest.mark.req("A3", "A8")
-def test_beside_a_callable_that_the_question_names_come_few_others():
-    """What is not sure lists neighbours; where the question names a callable, that and its own parameters come before two of them."""
+def test_what_a_callable_takes_is_listed_where_the_question_names_it():
+    """What is not sure lists neighbours; where the question names a callable, its parameters come in their place, as `help` has them."""
     others = [symbol(f"box.put{n}", f"def put{n}():", f"Put a soft thing {n}.") for n in range(5)]
-    lid = parameter("box.put", "lid", "lid=False", "Whether a soft thing gets a lid.")
+    lid = parameter("box.put", "lid", "lid=False", "Whether a soft thing gets a lid. See the manual for more.")
     put = PUT.model_copy(update={"pinned": True})
-    for first, neighbours in ((put, 2), (PUT, 4)):
+    for first, listed, neighbours in ((put, True, 0), (PUT, False, 4)):
         texts = doubted("How do I put a soft thing?", found(first, others[0], lid, *others[1:])).summary
         shown = " ".join(claim.text for claim in texts)
-        assert "`box.put(lid=...)`" in shown
+        assert ("- `lid`: Whether a soft thing gets a lid. [" in shown) is listed
+        assert ("`box.put(lid=...)`" in shown) is not listed
         assert sum(f"box.put{n}" in shown for n in range(5)) == neighbours
+
+
+@pytest.mark.req("A3")
+def test_sentences_on_both_sides_of_a_pointer_are_quoted_apart():
+    """The one between them only says where to look, and is left out: together they would be no quote."""
+    lid = parameter(
+        "box.put", "lid", "lid=False", "Whether it gets a lid. For more about lids see the manual. A lid is soft."
+    )
+    shown = said("What does the lid of box.put do?", lid.model_copy(update={"pinned": True}))
+    assert "Whether it gets a lid. [1]" in shown[0]
+    assert shown[1] == "A lid is soft. [2]"
 
 
 @pytest.mark.req("A9")
