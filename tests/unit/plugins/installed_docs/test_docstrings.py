@@ -159,6 +159,9 @@ def test_a_parameter_may_hold_code():
         (":param x: What.\n", ""),
         ("The lead.\n:param x: What.", "The lead."),
         ("- A bullet.", "A bullet."),
+        ("Page.goto\n\nGoes there.\n\nNot this.", "Goes there."),
+        ("Page.goto\n\nArgs:", "Args:"),
+        ("Page.goto", "Page.goto"),
         ("", ""),
     ],
 )

@@ -199,6 +199,31 @@ def test_attributes_that_a_constructor_documents_are_read(read):
     }
 
 
+@pytest.mark.req("A7")
+def test_a_class_without_a_docstring_is_described_by_its_own_attribute(read):
+    """As settings of gunicorn and commands of Django have it; a docstring comes before it, and a word says nothing."""
+    source = """
+        class Reload:
+            name = "reload"
+            desc = '''\
+                Restart workers when code changes.
+
+                Only for development.
+                '''
+
+        class Told:
+            "Its docstring."
+            help = "What the command says of itself."
+
+        class Short:
+            help = "short"
+        """
+    found = read(textwrap.dedent(source)).definitions
+    assert found["Reload"].doc.lead == "Restart workers when code changes."
+    assert found["Told"].doc.lead == "Its docstring."
+    assert found["Short"].doc is None
+
+
 def test_annotated_documentation_is_read(read):
     """`Annotated[type, Doc("...")]` gives type, default and documentation, each with its line."""
     module = read('''\
