@@ -475,6 +475,6 @@ def test_of_a_package_without_types_nothing_is_said_to_be_nowhere(tmp_path):
     _found, (note,) = passages(tmp_path)
     assert (
         note
-        == "crate: it has no type declarations, so its texts alone were read; `@types/crate` may have them"
+        == "crate: it has no type declarations, so only its texts and the comments in its code were read; `@types/crate` may have them"
     )
     assert ask(tmp_path, "What does the maxwobble of a lid do in crate?").missing == ()

@@ -291,7 +291,8 @@ class PassageMaker:
         own = [member for member in one.members if member.kind == "property"]
         bare = [member for member in own if not member.comment]
         listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:MAX_LINES]
-        text = declaration_text(signature, one, comment, listed)
+        language = "js" if scope.file.path.suffix.endswith("js") else "ts"
+        text = declaration_text(signature, one, comment, listed, language)
         prose = [line.text for line in (*comment.prose, *comment.default)]
         described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
