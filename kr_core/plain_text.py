@@ -29,7 +29,9 @@ _SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
 _SUBSTITUTION = re.compile(r"(?<![^\s(,])\|([A-Za-z](?:[\w. -]{0,60}\w)?)\|_{0,2}(?![\w|])")
 """reST's `|str|` and `|callable|_`, which its author replaces elsewhere; the cell of a table has blanks around it."""
 _ESCAPED = re.compile(r"(?<=\w)\\_")
-_PARAMETER_TAG = re.compile(r"(?<!\S)@param\s++(?:\{[^{}\n]{0,200}\}\s*+)?([\w$.]{1,80})(?:\s++-)?(?=\s)")
+_PARAMETER_TAG = re.compile(
+    r"(?<!\S)@param\s++(?:\{[^{}\n]{0,200}\}\s*+)?\[?([\w$.]{1,80}(?:=[^\[\]\s]{1,40})?)\]?(?:\s++-)?(?=\s)"
+)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
 _QUOTED_LINE = re.compile(r"^[ \t]*+>(?!>>)(?:[ \t]?>)*+[ \t]*+(?:\[![A-Z]+\])?", re.MULTILINE)

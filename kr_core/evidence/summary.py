@@ -209,7 +209,7 @@ class _Composer:
     def first_block(self, part: Part, budgets: Sequence[int]) -> list[Claim]:
         """The block of what comes first; of a section whose code says more than its prose, what introduces the code."""
         passage = part.passage
-        pieces = [] if passage.symbol or not passage.code else self.pieces(part, part.support)
+        pieces = [] if passage.symbol or passage.what or not passage.code else self.pieces(part, part.support)
         if pieces and self.says_less(passage, pieces[0][1], budgets[0]):
             return self.introduced(part, pieces[0][1])
         return self.blocks([part], budgets)
@@ -758,4 +758,5 @@ def _label(passage: Passage) -> str:
 
 def _belongs(passage: Passage, first: Passage) -> bool:
     """Whether a passage is named beside the first one, by the question or by the message that it quotes, or replaces it."""
-    return (passage.pinned and passage.symbol != first.symbol) or first.replacement == _label(passage)
+    is_other = passage.symbol is None or passage.symbol != first.symbol
+    return (passage.pinned and is_other) or first.replacement == _label(passage)

@@ -131,8 +131,21 @@ class InstalledDocs:
                 with self._budget(given_up.is_set) as budget:
                     index, notes = open_index(self._cache_folder, located.material, progress, budget)
                     with closing(index):
+                        material = located.material
+                        in_code = (
+                            {"in_code": partial(material.messages, check=budget.check)}
+                            if isinstance(material, NodeMaterial)
+                            else {}
+                        )
                         search = partial(
-                            answer, index, query.question, searched, located.origin, modules, query.names
+                            answer,
+                            index,
+                            query.question,
+                            searched,
+                            located.origin,
+                            modules,
+                            query.names,
+                            **in_code,
                         )
                         return budget.portion(search), notes
             except BudgetSpent:

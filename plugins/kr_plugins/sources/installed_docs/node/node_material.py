@@ -24,7 +24,9 @@ from kr_plugins.sources.installed_docs.node.package import (
 )
 from kr_plugins.sources.installed_docs.node.readme_sections import sections
 from kr_plugins.sources.installed_docs.node.script_comments import script_files
+from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key
+from kr_plugins.sources.installed_docs.pasted_messages import quoted
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
 from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_documents
@@ -32,6 +34,7 @@ from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kr_core.toolkit import ParsedQuestion
     from kr_plugins.sources.installed_docs.node.package import NodePackage
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
@@ -142,6 +145,10 @@ class NodeMaterial:
         is_untyped = not exports.notes and not exports.is_typed
         untyped = [f"{name}: {NO_DECLARATIONS}; `{types}` may have them"] if is_untyped else []
         return found, [*untyped, *documents.notes, *exports.notes]
+
+    def messages(self, parsed: ParsedQuestion, check: Callable[[], None]) -> list[IndexedPassage]:
+        """The messages in the code of the package that hold words of what a question quotes."""
+        return messages_like(self.package, quoted(parsed), check)
 
     def texts(self, check: Callable[[], None]) -> Documents:
         """The README, the other texts beside it, and what lies in `docs`, `dist/docs` and the folders of skills."""
