@@ -19,7 +19,7 @@ from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of, marks_nothing
-from kr_core.evidence.option_types import option_type
+from kr_core.evidence.option_types import option_taker, option_type
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import assignment_of, bare_name, behind, documentation, prose, value_of
@@ -585,13 +585,15 @@ class _Composer:
         return [*claims, *self.classes_inside(part), *self.type_of_option(part)]
 
     def type_of_option(self, part: Part) -> list[Claim]:
-        """What the type of an option holds or lists."""
-        told = option_type(part.passage, part.support)
-        if told is None:
-            return []
-        numbers = [self.citer.cite(part.source, declared, quote) for declared, quote in told.quotes]
-        claim = self.citer.claim(told.text, numbers, list(told.slots))
-        return [claim] if claim else []
+        """What the type of an option holds or lists, and for a how-to what takes the option."""
+        told = [option_type(part.passage, part.support)]
+        told += [option_taker(part.passage, part.support)] if self.asked.parsed.kind == "how_to" else []
+        claims = []
+        for one in filter(None, told):
+            numbers = [self.citer.cite(part.source, declared, quote) for declared, quote in one.quotes]
+            claim = self.citer.claim(one.text, numbers, list(one.slots))
+            claims += [claim] if claim else []
+        return claims
 
     def classes_inside(self, part: Part) -> list[Claim]:
         """The first class of the library that a parameter's type names, for a how-to: what is passed is made with it."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NO_DECLARATIONS = "it has no type declarations, so only its texts and the comments in its code were read"
 """What is noted of a package without types: what these do not say, its code may have."""
-FORMAT = 15
+FORMAT = 17
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
@@ -137,7 +137,7 @@ class NodeMaterial:
             texts = (passage for text in documents.texts for passage in sections(text))
             made = list(bounded(budget.up_to("some texts", texts), exports.notes))
         with suppress(BudgetSpent):
-            made = budget.portion(lambda: collapse(made))
+            made = budget.portion(lambda: collapse(made, of_owner="attribute"))
         found = [*made, *_manifest(self.package)]
         progress(done, done)
         name = self.package.name
