@@ -43,7 +43,7 @@ _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _IN_DOUBT_NAMED = (450, 150, 150)
 """The same where the question names what comes first: its own parameters follow, and only two neighbours."""
-_IN_DOUBT_SECTION = (450, 150, 150, 150)
+_IN_DOUBT_SECTION = (330, 200, 150, 150)
 """The same where a section with code comes first: it is shown, with fewer neighbours."""
 _LONGEST_INTRODUCTION = 400
 _SAYS_LESS = 0.5
