@@ -38,6 +38,7 @@ from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
 from kr_plugins.sources.installed_docs.requirements_answer import about_requirements
 from kr_plugins.sources.installed_docs.settings_answer import about_settings
+from kr_plugins.sources.installed_docs.text_sections import CHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -131,7 +132,7 @@ def answer(
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
     terms = question_terms(index, asked, without=names, versions=versions)
-    ranked = _about_subject(rank(index, terms, _SHOWN, focus=focus), parsed)
+    ranked = _changes_last(_about_subject(rank(index, terms, _SHOWN, focus=focus), parsed), parsed)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = _marked(shown, ranked, focus, {one.name for one in offered})
@@ -166,6 +167,18 @@ def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> l
         or not {stem(word) for word in one.covered} <= _ASKS_FOR_KIND["default"]
     ]
     return kept or list(ranked)
+
+
+def _changes_last(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
+    """The passages with entries of a changelog behind what holds now, unless the question is about a change."""
+    if parsed.kind in {"replacement", "error"} or parsed.versions:
+        return list(ranked)
+    return sorted(ranked, key=lambda one: not one.named and _is_change(one.passage))
+
+
+def _is_change(passage: IndexedPassage) -> bool:
+    file = passage.locator.partition(":")[0].rpartition("/")[2]
+    return passage.kind in {"section", "page"} and CHANGES.match(file) is not None
 
 
 def _beside_absent(

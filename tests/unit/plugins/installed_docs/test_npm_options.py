@@ -497,3 +497,17 @@ def test_an_option_of_one_type_is_not_that_of_another_and_what_takes_it_is_named
     assert "`BarrelOptions.thickness`: Thickness, integer 1-100." in told
     assert "`barrel(options)` takes `BarrelOptions`." in told
     assert "ChestOptions" not in told.partition("`BarrelOptions.thickness`")[0]
+
+
+@pytest.mark.req("A7")
+def test_entries_of_a_changelog_come_behind_what_holds_now(tmp_path):
+    changes = "# Changes\n\n## 2.0.0\n\n- A barrel of green tea is nailed shut with `nail`.\n"
+    readme = "# crate\n\nCrates for ships.\n\n## Barrels\n\nA barrel of water is shut by hand.\n"
+    files = {
+        "package.json": {"name": "crate", "version": "2.0.0"},
+        "README.md": readme,
+        "CHANGELOG.md": changes,
+    }
+    lay(tmp_path / "node_modules/crate", files)
+    found = ask(tmp_path, "How do I nail a barrel of green tea shut with crate?").passages
+    assert [one.locator.partition(":")[0] for one in found[:2]] == ["crate/README.md", "crate/CHANGELOG.md"]
