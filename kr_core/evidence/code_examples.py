@@ -7,6 +7,7 @@ import itertools
 import re
 import textwrap
 import warnings
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.text import stem, stems, words
@@ -45,6 +46,7 @@ _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*(?:doctest:.*|\(\d{1,2}\)!?)$")
 
 
+@lru_cache(maxsize=256)
 def language_of(text: str, code: str) -> str:
     """The language of a piece of code, as the fence around it says; else Python where it is Python.
 

@@ -41,6 +41,10 @@ _RAISED = re.compile(r"\b([A-Z][a-z]\w{0,80}):[ \t]+([^\n]{4,2000})")
 _CLASS = re.compile(r"\w[a-z]\w{0,80}?[A-Z]|Error$|Exception$|Warning$")
 _FAULT = re.compile(r"\b\w{0,80}(?:Error|Exception|Warning)\b")
 _QUOTED = re.compile(r"[\"'`“]((?:[^\s\"'`“”]{1,80} ){3}[^\"“”\n]{1,400})[\"'`”]")
+_COMPLAINS = re.compile(
+    r"(?i)\b(?:fail\w{0,4}|invalid|cannot|could not|unable|unknown|unexpected|expected|missing|must|malformed|expired|denied|refused|ignored"
+    r"|exceeded|not (?:an?|found|open|defined|allowed|supported)|too (?:large|long|many))\b"
+)
 _ASKS = re.compile(
     r"(?i)\?|\b(?:how|what|which|where|when|can|does|do) (?:do|does|to|can|is|are|i|should|the)\b"
 )
@@ -68,6 +72,14 @@ def quoted(parsed: ParsedQuestion) -> list[str]:
     if not (found or "error" in parsed.kinds or not _ASKS.search(text)):
         return []
     return found or [text[-_COMPARED_TEXT:]]
+
+
+def may_be_raised(parsed: ParsedQuestion) -> list[str]:
+    """The same, without text that says of nothing that it went wrong: to look through all code for it takes too long."""
+    found = quoted(parsed)
+    text = parsed.text[-_LONGEST:]
+    complains = "error" in parsed.kinds or _raised(text) or _COMPLAINS.search(text)
+    return found if complains else []
 
 
 def _raised(text: str) -> list[tuple[str, str]]:

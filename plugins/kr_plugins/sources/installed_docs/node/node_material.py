@@ -26,7 +26,7 @@ from kr_plugins.sources.installed_docs.node.readme_sections import sections
 from kr_plugins.sources.installed_docs.node.script_comments import script_files
 from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key
-from kr_plugins.sources.installed_docs.pasted_messages import quoted
+from kr_plugins.sources.installed_docs.pasted_messages import may_be_raised
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
 from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_documents
@@ -148,7 +148,7 @@ class NodeMaterial:
 
     def messages(self, parsed: ParsedQuestion, check: Callable[[], None]) -> list[IndexedPassage]:
         """The messages in the code of the package that hold words of what a question quotes."""
-        return messages_like(self.package, quoted(parsed), check)
+        return messages_like(self.package, may_be_raised(parsed), check)
 
     def texts(self, check: Callable[[], None]) -> Documents:
         """The README, the other texts beside it, and what lies in `docs`, `dist/docs` and the folders of skills."""
