@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["folded", "normalised", "plain", "split_identifier", "words"]
+__all__ = ["folded", "normalised", "plain", "split_identifier", "unquoted", "words"]
 
 _SIMPLE = re.compile(r"[a-z0-9 \-,:;?!()\"`]*")
 """Texts without capitals, underscores, apostrophes and the like, as most topics are; their words need no closer look."""
@@ -19,7 +19,7 @@ _ROLE = re.compile(
 )
 _PEP = re.compile(r":pep:`(\d{1,5})`", re.IGNORECASE)
 _INLINE_TAG = re.compile(
-    r"\{@(?:link|linkcode|linkplain|code|inheritDoc)\s++([^{}|\s]++)(?:\s*+\|?\s*+([^{}]*+))?\}"
+    r"(?:\[([^\[\]{}]{1,200})\])?\{@(?:link|linkcode|linkplain|code|inheritDoc)\s++([^{}|\s]++)(?:\s*+\|?\s*+([^{}]*+))?\}"
 )
 _REFERENCE = re.compile(r"(?<![\w\])])\[(`?[^\[\]`]{1,200}`?)\]\[[\w.:() -]{0,200}\]")
 _LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
@@ -29,9 +29,13 @@ _SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
 _SUBSTITUTION = re.compile(r"(?<![^\s(,])\|([A-Za-z](?:[\w. -]{0,60}\w)?)\|_{0,2}(?![\w|])")
 """reST's `|str|` and `|callable|_`, which its author replaces elsewhere; the cell of a table has blanks around it."""
 _ESCAPED = re.compile(r"(?<=\w)\\_")
-_PARAMETER_TAG = re.compile(r"(?<!\S)@param\s++(?:\{[^{}\n]{0,200}\}\s*+)?([\w$.]{1,80})(?:\s++-)?(?=\s)")
+_PARAMETER_TAG = re.compile(
+    r"(?<!\S)@param\s++(?:\{[^{}\n]{0,200}\}\s*+)?\[?([\w$.]{1,80}(?:=[^\[\]\s]{1,40})?)\]?(?:\s++-)?(?=\s)"
+)
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 _TAG = re.compile(r"</?(?:abbr|a|b|i|em|strong|code|span|p|br|sup|sub)(?: [^<>]*)?/?>")
+_QUOTED_LINE = re.compile(r"^[ \t]*+>(?!>>)(?:[ \t]?>)*+[ \t]*+(?:\[![A-Z]+\])?", re.MULTILINE)
+"""The mark of a quotation in Markdown, which some use for notes; three of them are the prompt of Python."""
 _LITERAL_OR_TAG = re.compile(rf"(``[^`]{{1,200}}``)|{_TAG.pattern}")
 """What stands between double backticks is shown as it is; a tag elsewhere is mark-up."""
 _RAISED = {"<sup": "^", "<sub": "_"}
@@ -88,10 +92,15 @@ def folded(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+def unquoted(text: str) -> str:
+    """A text in Markdown without the marks of what it quotes."""
+    return _QUOTED_LINE.sub("", text) if ">" in text else text
+
+
 def plain(text: str) -> str:
     """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
-    text = _ROLE.sub(r"`\1`", _PEP.sub(r"PEP \1", text))
-    text = _INLINE_TAG.sub(lambda found: f"`{found[2].strip() or found[1]}`", text)
+    text = _ROLE.sub(r"`\1`", _PEP.sub(r"PEP \1", unquoted(text)))
+    text = _INLINE_TAG.sub(lambda found: found[1] or f"`{found[3].strip() or found[2]}`", text)
     text = _REFERENCE.sub(r"\1", text)
     text = _PARAMETER_TAG.sub(r"`\1`:", text)
     text = _ESCAPED.sub("_", _SUBSTITUTION.sub(r"\1", text))

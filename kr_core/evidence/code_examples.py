@@ -7,17 +7,21 @@ import itertools
 import re
 import textwrap
 import warnings
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.text import stem, stems, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
 
 _MAX_LINES = 12
+_MAX_LINES_WHOLE = 30
+"""Of a block in another language than Python: a paragraph of it may be a part of a function."""
 _LONG_RESULT = 3
 """Lines of what a piece of code prints that are shown below it."""
 _WIDE_RESULT = 80
@@ -32,12 +36,17 @@ _WARNING = re.compile(
 )
 _MOST_SPOKEN = 3
 """Words of the question in a piece of code that count; more make no difference."""
+_LONGER, _MAX_LINES_SEEN = 0.5, 20
+"""Words that a block of more lines must say more than a short piece of it, to be shown whole."""
 _STRING = re.compile(r"\"[^\"\n]*+\"|'[^'\n]*+'")
+_IMPORTS = re.compile(r"\s*+(?:import |from |#|//|/?\*|(?:const|let|var) [^=\n]{1,200}= require\(|$)")
+"""A line that imports, is a comment or blank."""
 _FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)(.*)$")
 _ALSO_PYTHON = frozenset({"py", "python3", "pycon"})
 _NOISE = re.compile(r"#\s*(?:doctest:.*|\(\d{1,2}\)!?)$")
 
 
+@lru_cache(maxsize=256)
 def language_of(text: str, code: str) -> str:
     """The language of a piece of code, as the fence around it says; else Python where it is Python.
 
@@ -66,12 +75,13 @@ def shortest_example(
     asked: AskedWords,
     parameters: frozenset[str] = frozenset(),
     known: Sequence[Passage] = (),
+    without: AbstractSet[str] = frozenset(),
 ) -> tuple[Passage, str] | None:
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
     Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
     type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then code of
-    the symbol's own documentation, then the shorter. Python that does not parse or does not fit the signatures is not shown.
+    the symbol's own documentation, then the shorter; of a section the first. Python that does not parse or does not fit the signatures is not shown.
 
     Args:
         passage: what the code is to show.
@@ -79,6 +89,7 @@ def shortest_example(
         asked: what the question asks for; code without the value that it gives a parameter is not shown.
         parameters: those of the passage's symbol that the question names; code must hold one of them.
         known: passages with signatures that code has to fit.
+        without: stems of the question that say nothing: most of its code has the library's name.
     """
     best: tuple[tuple[int, float, bool, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
@@ -87,8 +98,8 @@ def shortest_example(
     for candidate in candidates:
         if (candidate.symbol or candidate.title).startswith(elsewhere):
             continue
-        pieces = itertools.chain.from_iterable(map(_pieces, candidate.code))
-        for piece in itertools.islice(pieces, _MOST_PIECES):
+        pieces = itertools.chain.from_iterable(_pieces(candidate, block) for block in candidate.code)
+        for number, piece in enumerate(itertools.islice(pieces, _MOST_PIECES)):
             use = _use(passage, candidate, piece, spoken)
             if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
                 continue
@@ -99,7 +110,8 @@ def shortest_example(
             if not _resolves(passage, candidate, piece, signatures):
                 continue
             of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
-            rank = (use, _spoken(candidate, piece, asked), of_its_own, -len(piece))
+            last = len(piece) if passage.symbol else number  # a section shows first what most look for
+            rank = (use, _spoken(candidate, piece, asked.stems - without), of_its_own, -last)
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
@@ -121,11 +133,29 @@ def _homes_of_namesakes(passage: Passage, known: Sequence[Passage]) -> tuple[str
     )
 
 
-def _spoken(candidate: Passage, code: str, asked: AskedWords) -> float:
+def _spoken(candidate: Passage, code: str, asked: AbstractSet[str]) -> float:
     """How many words of the question code says; those in the strings of JavaScript are data, and count half."""
-    said = stems(code) & asked.stems
+    said = stems(code) & asked
     plain = said if _is_from_python(candidate, code) else stems(_STRING.sub(" ", code)) & said
-    return min(_MOST_SPOKEN, (len(plain) + len(said)) / 2)
+    spoken = min(_MOST_SPOKEN, (len(plain) + len(said)) / 2)
+    return spoken if _is_short(code, _MAX_LINES_SEEN) else spoken - _LONGER
+
+
+def introduction(passage: Passage, code: str) -> str:
+    """The paragraph that stands right before the block in a passage that has some code; empty where there is none."""
+    first = code.strip().split("\n")[0].strip()
+    before: list[str] = []
+    fenced = False
+    for line in passage.text[:_TEXT_LOOKED_AT].split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+            before = before if fenced else []
+        elif fenced and first in line:
+            break
+        elif not fenced:
+            before.append(line)
+    paragraphs = "\n".join(before).strip().split("\n\n") if fenced else []
+    return paragraphs[-1].strip() if paragraphs else ""
 
 
 def with_results(text: str, code: str) -> str:
@@ -348,18 +378,37 @@ def _warned_of(text: str, code: str) -> bool:
 
 
 def _only_imports(code: str) -> bool:
-    return all(re.match(r"\s*(?:import |from |#|$)", line) for line in code.split("\n"))
+    return all(map(_IMPORTS.match, code.split("\n")))
 
 
-def _pieces(block: str) -> Iterable[str]:
-    """A short block whole; of a longer one its short paragraphs."""
+def _pieces(candidate: Passage, block: str) -> Iterable[str]:
+    """A short block whole; of a longer one its short paragraphs, in another language than Python only whole statements."""
     cleaned = "\n".join(_NOISE.sub("", line).rstrip() for line in block.split("\n"))
     if cleaned.strip() and _is_short(cleaned):
         yield cleaned
-    for paragraph in re.split(r"\n\s*\n", cleaned):
-        if paragraph.strip() and paragraph != cleaned and _is_short(paragraph):
+    paragraphs = [one for one in re.split(r"\n\s*\n", cleaned) if one.strip() and one != cleaned]
+    if paragraphs and not _is_from_python(candidate, block):
+        if _is_short(cleaned, _MAX_LINES_WHOLE):
+            yield cleaned
+        paragraphs = list(_statements(paragraphs))
+    for paragraph in paragraphs:
+        if _is_short(paragraph):
             yield textwrap.dedent(paragraph.strip("\n"))
 
 
-def _is_short(code: str) -> bool:
-    return code.count("\n") < _MAX_LINES and len(code) <= _LONGEST_PIECE
+def _statements(paragraphs: Iterable[str]) -> Iterable[str]:
+    """Paragraphs of code, put together where one opens a bracket that another closes."""
+    held: list[str] = []
+    depth = 0
+    for paragraph in paragraphs:
+        bare = _STRING.sub("", paragraph)
+        depth += sum(map(bare.count, "([{")) - sum(map(bare.count, ")]}"))
+        held.append(paragraph)
+        if depth <= 0:
+            if depth == 0:
+                yield "\n\n".join(held)
+            held, depth = [], 0
+
+
+def _is_short(code: str, most: int = _MAX_LINES) -> bool:
+    return code.count("\n") < most and len(code) <= _LONGEST_PIECE

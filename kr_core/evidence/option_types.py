@@ -58,6 +58,21 @@ def option_type(option: Passage, known: Iterable[Passage]) -> ExplainedType | No
     return None
 
 
+def option_taker(option: Passage, known: Iterable[Passage]) -> ExplainedType | None:
+    """The function that takes the type which an option is a member of: `Sharp.webp(options)` takes `WebpOptions`."""
+    owner = (option.symbol or "").rpartition(".")[0].rpartition(".")[2]
+    if option.what != "attribute" or option.parameter or not owner:
+        return None
+    takes = re.compile(rf"(?<![\w$]){re.escape(owner)}(?![\w$])")
+    for one in known:
+        head = (one.signature or "").split("\n")[0]
+        if one.what == "function" and one.symbol and takes.search(head):
+            names = [name for name, _default in one.parameters]
+            called = f"{one.symbol}({', '.join(names)})" if len(names) <= _MOST_MEMBERS else one.symbol
+            return ExplainedType(f"`{called}` takes `{owner}`.", ((one, head),), (one.symbol, *names, owner))
+    return None
+
+
 def _keys(known: Sequence[Passage]) -> Sequence[str]:
     """The names of what has the keys that a type lists: it comes right behind the type."""
     names = [name for name, _default in known[0].parameters] if known and known[0].kind == "type" else []

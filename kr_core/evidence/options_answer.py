@@ -26,6 +26,8 @@ _ITEM = re.compile(
 )
 """A value that an item of a list explains."""
 _MOST_ITEMS = 16
+_OF_PARAMETER = re.compile(r"@param\s++(?:\{[^}\n]{0,200}\}\s*+)?\[?([\w$]++)\.([\w$]++)(?!\.)")
+"""What JSDoc says of a member of a parameter: `@param {number} [options.maxWait]`."""
 _LISTED = re.compile(r"\{[^{}\n]{1,200}\}")
 _QUOTED_VALUE = r"(?:'[\w./+-]{1,40}'|\"[\w./+-]{1,40}\"|`[\w./+'\"-]{1,42}`)"
 _VALUES = re.compile(
@@ -88,10 +90,16 @@ def _values(one: NamedParameter) -> DirectAnswer | None:
 
 
 def _members(known: Sequence[Passage]) -> DirectAnswer | None:
-    """What a type holds that the function named in the question takes: its options."""
+    """What a type holds that the function named in the question takes, or what its comment says of each: its options."""
     first = known[0]
     if not first.pinned or first.what != "function" or not first.symbol:
         return None
+    told = {found[2]: found[1] for found in _OF_PARAMETER.finditer(first.text)}
+    if len(told) > 1:
+        names = list(told)[:_MOST_ITEMS]
+        text = f"The options of `{first.symbol}`: {', '.join(f'`{name}`' for name in names)}."
+        quotes = (Quote(first, first.signature or first.symbol), Quote(first, f"{told[names[0]]}.{names[0]}"))
+        return DirectAnswer(text, quotes, (first.symbol, *names))
     for one in known[1:]:
         is_taken = (
             one.kind == "type" and one.symbol and re.search(rf"\b{re.escape(one.symbol)}\b", first.text)

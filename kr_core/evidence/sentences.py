@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.citations import folded, plain
+from kr_core.plain_text import unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,10 +107,15 @@ def prose(text: str) -> str:
 
 def _prose_lines(lines: list[str]) -> list[str]:
     kept: list[str] = []
-    fenced = aside = False
+    fenced = aside = tabled = False
     listed = -1
-    for number, line in enumerate(lines):
+    for number, quoted in enumerate(lines):
+        line = unquoted(quoted)
         stripped = line.strip()
+        tabled = "|" in stripped and (tabled or _is_rule(lines[number + 1 : number + 2]))
+        if tabled and not fenced:
+            kept.append("\n")
+            continue
         depth = len(line) - len(line.lstrip())
         if listed >= 0 and (not stripped or depth > listed):
             kept.append("\n")
@@ -133,6 +139,11 @@ def _prose_lines(lines: list[str]) -> list[str]:
         bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s++(.*)$", stripped)
         kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
     return kept
+
+
+def _is_rule(following: Sequence[str]) -> bool:
+    """Whether the line below a line makes both the head of a table in Markdown."""
+    return any("|" in line and "-" in line and not line.strip(" \t:|-") for line in following)
 
 
 def _without_sessions(text: str) -> list[str]:

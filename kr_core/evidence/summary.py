@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.call_forms import call_form
 from kr_core.evidence.citations import Citer, folded, holds, plain, slot_stands
-from kr_core.evidence.code_examples import shortest_example, with_results
+from kr_core.evidence.code_examples import introduction, shortest_example, with_results
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.default_answer import last_run
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of, head_of, listed_parameter, marks_nothing
-from kr_core.evidence.option_types import option_type
+from kr_core.evidence.option_types import option_taker, option_type
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
 from kr_core.evidence.sentences import assignment_of, bare_name, behind, documentation, prose, value_of
@@ -43,6 +43,11 @@ _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _IN_DOUBT_NAMED = (450, 150, 150)
 """The same where the question names what comes first: its own parameters follow, and only two neighbours."""
+_IN_DOUBT_SECTION = (330, 200, 150, 150)
+"""The same where a section with code comes first: it is shown, with fewer neighbours."""
+_LONGEST_INTRODUCTION = 400
+_SAYS_LESS = 0.5
+"""Prose that says less of the question than this share of what the code says gives way to what introduces the code."""
 _OF_ONE = frozenset({"how_to", "meaning", "default", "options", "yes_no"})
 """Kinds of questions that one callable answers."""
 _MEMBERS = (150, 150, 150)
@@ -148,14 +153,19 @@ class _Composer:
         others = _worth_naming(parts[leading:], share, only_pinned=bool(two))
         others = list(self.adding(self.only_replacements(first, others), summary, answered=bool(direct)))
         summary += self.blocks(others, budgets[leading:], "See also " if sure else "")
+        is_shown = sure or not first.passage.symbol
         drafted = self.drafted(
-            summary, example, code_after if sure else len(summary), details(parts, self.citer), unsupported
+            summary,
+            example,
+            code_after if is_shown else len(summary),
+            details(parts, self.citer),
+            unsupported,
         )
         return drafted.model_copy(update={"direct": bool(direct)})
 
     def leading(self, first: Part, budgets: Sequence[int], near: float) -> list[Claim]:
         """The block of the first passage; a parameter that the question names comes before the rest of its callable."""
-        block = self.blocks([first], budgets)
+        block = self.first_block(first, budgets)
         told = self.telling(first, near)
         comes_before = told and block and not first.passage.deprecated and self.names_one(first)
         after = 1 if comes_before else len(block)
@@ -179,8 +189,9 @@ class _Composer:
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
         is_named = self.asked.parsed.kind in _OF_ONE and self.is_named(first.passage, parts)
-        budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT)
-        summary = [*self.notices, *self.alike(first), *self.blocks([first], budgets[:1])]
+        is_shown = not first.passage.symbol and bool(first.passage.code)
+        budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT_SECTION if is_shown else _IN_DOUBT)
+        summary = [*self.notices, *self.alike(first), *self.first_block(first, budgets[:1])]
         summary += self.telling(first, _NEAR_UNSURE)
         taker = first
         if is_named and first.passage.parameter and (owner := self.owner_of(first)) is not None:
@@ -201,9 +212,33 @@ class _Composer:
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block and not is_free else 0]
         example = self.example(first, first.support)
-        return self.drafted(
-            summary, example, code_after if sure else len(summary), details(parts, self.citer), ()
-        )
+        at_end = len(summary) if not (sure or is_shown) else code_after
+        return self.drafted(summary, example, at_end, details(parts, self.citer), ())
+
+    def first_block(self, part: Part, budgets: Sequence[int]) -> list[Claim]:
+        """The block of what comes first; of a section whose code says more than its prose, what introduces the code."""
+        passage = part.passage
+        pieces = [] if passage.symbol or passage.what or not passage.code else self.pieces(part, part.support)
+        if pieces and self.says_less(passage, pieces[0][1], budgets[0]):
+            return self.introduced(part, pieces[0][1])
+        return self.blocks([part], budgets)
+
+    def says_less(self, section: Passage, code: str, budget: int) -> bool:
+        """Whether what would be shown of a section's prose says much less of the question than its code does."""
+        told = " ".join(window(section, self.asked, budget))
+        return self.asked.share(told) < _SAYS_LESS * self.asked.share(code)
+
+    def introduced(self, part: Part, code: str) -> list[Claim]:
+        """The heading of a section, and what introduces its code."""
+        self.shown.add(_label(part.passage))
+        heading = f"{folded(part.passage.title)}:"
+        told = prose(introduction(part.passage, code)).replace("\n", " ")
+        if told and len(told) <= _LONGEST_INTRODUCTION:
+            claims = self.claim(part, f"{heading} {as_told(told)}", [told], [told])
+            self.said.append(told)
+            if claims:
+                return claims
+        return self.claim(part, heading, [], [code.strip().split("\n")[0]])
 
     def is_named(self, first: Passage, parts: Sequence[Part]) -> bool:
         """Whether the question names what the first passage is about, or what takes the parameter that it is about."""
@@ -581,13 +616,15 @@ class _Composer:
         return [*claims, *self.classes_inside(part), *self.type_of_option(part)]
 
     def type_of_option(self, part: Part) -> list[Claim]:
-        """What the type of an option holds or lists."""
-        told = option_type(part.passage, part.support)
-        if told is None:
-            return []
-        numbers = [self.citer.cite(part.source, declared, quote) for declared, quote in told.quotes]
-        claim = self.citer.claim(told.text, numbers, list(told.slots))
-        return [claim] if claim else []
+        """What the type of an option holds or lists, and for a how-to what takes the option."""
+        told = [option_type(part.passage, part.support)]
+        told += [option_taker(part.passage, part.support)] if self.asked.parsed.kind == "how_to" else []
+        claims = []
+        for one in filter(None, told):
+            numbers = [self.citer.cite(part.source, declared, quote) for declared, quote in one.quotes]
+            claim = self.citer.claim(one.text, numbers, list(one.slots))
+            claims += [claim] if claim else []
+        return claims
 
     def classes_inside(self, part: Part) -> list[Claim]:
         """The first class of the library that a parameter's type names, for a how-to: what is passed is made with it."""
@@ -667,10 +704,20 @@ class _Composer:
             part: what the code is to show.
             others: further passages whose code may be shown; by default what explains it, and the next passages.
         """
+        return self.cited_code(part, self.pieces(part, others))
+
+    def cited_code(self, part: Part, pieces: Sequence[tuple[Passage, str]]) -> list[CodeExample]:
+        """Pieces of code with their citations."""
+        examples = [
+            self.citer.code(part.source, place, with_results(place.text, code)) for place, code in pieces
+        ]
+        return [example for example in examples if example]
+
+    def pieces(self, part: Part, others: Sequence[Passage] | None = None) -> Sequence[tuple[Passage, str]]:
+        """The code of an example, and the passage that has it."""
         passage = part.passage
         if passage.what in {"message", "setting"}:  # where it is raised, and on what condition, or read
-            raised = self.citer.code(part.source, passage, passage.code[0]) if passage.code else None
-            return [raised] if raised else []
+            return [(passage, passage.code[0])] if passage.code else []
         if passage.deprecated and passage.replacement:
             return []
         if others is None:
@@ -683,12 +730,10 @@ class _Composer:
             and self.asked.names(name)
         ]
         known = [one.passage for one in self.parts] + [one for each in self.parts for one in each.support]
-        found = shortest_example(passage, [passage, *others], self.asked, frozenset(named), known)
-        pieces = [found] if found else _raised_in(passage, part.support)
-        examples = [
-            self.citer.code(part.source, place, with_results(place.text, code)) for place, code in pieces
-        ]
-        return [example for example in examples if example]
+        found = shortest_example(
+            passage, [passage, *others], self.asked, frozenset(named), known, self.library
+        )
+        return [found] if found else _raised_in(passage, part.support)
 
 
 def _last_of(passage: Passage) -> str:
@@ -746,4 +791,5 @@ def _label(passage: Passage) -> str:
 
 def _belongs(passage: Passage, first: Passage) -> bool:
     """Whether a passage is named beside the first one, by the question or by the message that it quotes, or replaces it."""
-    return (passage.pinned and passage.symbol != first.symbol) or first.replacement == _label(passage)
+    is_other = passage.symbol is None or passage.symbol != first.symbol
+    return (passage.pinned and is_other) or first.replacement == _label(passage)

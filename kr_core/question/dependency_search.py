@@ -7,6 +7,7 @@ that each dependency offers and how it describes itself. Nothing is imported.
 from __future__ import annotations
 
 import builtins
+import os
 import re
 from array import array
 from collections import Counter
@@ -52,7 +53,8 @@ _LONGEST_HEAD = 200
 """Bytes of a line before a name that is defined there."""
 _MOST_PLACES = 1_000
 """Places of a file in which a name may be defined."""
-_MAX_FILES = 200
+_MAX_FILES, _MAX_SCRIPTS = 200, 3_000
+_SCRIPTS = (".js", ".cjs", ".mjs")
 _MAX_CLASSES = 3
 """Classes of a question that are looked for in all sources of each library."""
 _MAX_NAMES = 40
@@ -71,8 +73,10 @@ _TOLD = 0.8
 """What a word counts that the description has."""
 _HELD_BACK, _LARGE = 0.15, 200_000
 """How much a larger library must have more, by the bytes of its sources."""
-_RAISED = re.compile(r"(?:Error|Exception|Warning|Found|Unfeasible):[ \t]([^\n]{20,400})")
-_RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), 2, 8, 12
+_RAISED = re.compile(
+    r"(?:Error|Exception|Warning|Found|Unfeasible|\b[A-Z]++(?:_[A-Z\d]++)++):[ \t]([^\n]{10,400})"
+)
+_RUNS, _SHORT_RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), (2,), 2, 8, 10
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
 """Of a package's sources in which a raised message or the definition of a class is looked for."""
@@ -129,6 +133,12 @@ class _Library(NamedTuple):
     description: frozenset[str]
     reading: ReadingAllowance
     """Shared by all libraries."""
+    folder: Path | None = None
+    """Of a package of npm, whose sources are its declarations."""
+
+    def with_code(self) -> _Library:
+        """The same with the README and the code of a package of npm, which hold what it raises."""
+        return self if self.folder is None else self._replace(files=tuple(_code(self.folder)))
 
     def texts(
         self, *, exported: bool = False, most: int = _MAX_BYTES, largest: int = _MAX_FILE_BYTES
@@ -168,9 +178,8 @@ def _library(
     if module is None:
         return None
     folder = module.folder / module.name
-    return _Library(
-        module.name, tuple(_declarations(folder)), module.bounds, _described(folder, module.bounds), reading
-    )
+    declared, described = tuple(_declarations(folder)), _described(folder, module.bounds)
+    return _Library(module.name, declared, module.bounds, described, reading, folder)
 
 
 def _declarations(folder: Path) -> list[Path]:
@@ -179,6 +188,18 @@ def _declarations(folder: Path) -> list[Path]:
     for pattern in ("*.d.ts", "*/*.d.ts", "*/*/*.d.ts"):
         found += sorted(islice(folder.glob(pattern), _MAX_FILES - len(found)))
     return found
+
+
+def _code(folder: Path) -> Iterator[Path]:
+    """The README and the code of a package, without what it has brought along."""
+    left = _MAX_SCRIPTS
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - {"node_modules"})
+        found = [name for name in sorted(names) if name.endswith(_SCRIPTS) or name.lower() == "readme.md"]
+        yield from (folder / here / name for name in found[:left])
+        left -= len(found)
+        if left <= 0:
+            return
 
 
 def _described(folder: Path, bounds: tuple[Path, ...]) -> frozenset[str]:
@@ -199,12 +220,13 @@ def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
     raised = _RAISED.findall(question)
     said = raised[-1].split() if raised else []
     runs = [run for length in _RUNS for run in _runs(said, length)]
+    runs = runs or [run for length in _SHORT_RUNS for run in _runs(said, length)]
     if not runs:
         return None
     found = []
     for library in libraries:
         missing = set(runs)
-        for text in library.texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES):
+        for text in library.with_code().texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES):
             missing -= {run for run in missing if run in text}
             if not missing:
                 break

@@ -10,6 +10,8 @@ The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in w
 
     npm ci --ignore-scripts --omit=optional
 
+For `npm_everyday` and `npm_later` it is a copy of `tests/quality/npm/everyday`.
+
 KR_QUALITY_OTHER names an environment in which `tests/quality/tuning-requirements.txt` was installed, KR_QUALITY_WIDE one
 with `tests/quality/wide-requirements.txt`, installed with `pip install --no-deps -r`.
 

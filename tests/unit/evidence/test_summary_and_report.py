@@ -369,7 +369,9 @@ def test_code_need_not_name_what_is_passed_by_its_place():
 def test_what_a_callable_takes_is_listed_where_the_question_names_it():
     """What is not sure lists neighbours; where the question names a callable, its parameters come in their place, as `help` has them."""
     others = [symbol(f"box.put{n}", f"def put{n}():", f"Put a soft thing {n}.") for n in range(5)]
-    lid = parameter("box.put", "lid", "lid=False", "Whether a soft thing gets a lid. See the manual for more.")
+    lid = parameter(
+        "box.put", "lid", "lid=False", "Whether a soft thing gets a lid. See the manual for more."
+    )
     put = PUT.model_copy(update={"pinned": True})
     for first, listed, neighbours in ((put, True, 0), (PUT, False, 4)):
         texts = doubted("How do I put a soft thing?", found(first, others[0], lid, *others[1:])).summary
@@ -383,7 +385,10 @@ def test_what_a_callable_takes_is_listed_where_the_question_names_it():
 def test_sentences_on_both_sides_of_a_pointer_are_quoted_apart():
     """The one between them only says where to look, and is left out: together they would be no quote."""
     lid = parameter(
-        "box.put", "lid", "lid=False", "Whether it gets a lid. For more about lids see the manual. A lid is soft."
+        "box.put",
+        "lid",
+        "lid=False",
+        "Whether it gets a lid. For more about lids see the manual. A lid is soft.",
     )
     shown = said("What does the lid of box.put do?", lid.model_copy(update={"pinned": True}))
     assert "Whether it gets a lid. [1]" in shown[0]

@@ -7,7 +7,8 @@ the user's cache folder, and searches there.
 - What only the code knows by name: environment variables, keys of a configuration, options of the command line,
   options handed on as keywords, the values of constants. From the metadata: versions of Python, extras, dependencies.
 - npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
-  a package without declarations, those of `@types`, also of the major version before. A name in both Python and npm means the one that the project
+  a package without declarations, those of `@types`, also of the major version before, or else the comments (JSDoc) in
+  its code. KR looks for a pasted message in the code. A name in both Python and npm means the one that the project
   depends on.
 - Both: migration guides, changelog, `docs`, `dist/docs`, `llms.txt`, `AGENTS.md` and skills that a package ships. Texts
   for agents are quoted; KR follows no instruction in them.
@@ -131,8 +132,21 @@ class InstalledDocs:
                 with self._budget(given_up.is_set) as budget:
                     index, notes = open_index(self._cache_folder, located.material, progress, budget)
                     with closing(index):
+                        material = located.material
+                        in_code = (
+                            {"in_code": partial(material.messages, check=budget.check)}
+                            if isinstance(material, NodeMaterial)
+                            else {}
+                        )
                         search = partial(
-                            answer, index, query.question, searched, located.origin, modules, query.names
+                            answer,
+                            index,
+                            query.question,
+                            searched,
+                            located.origin,
+                            modules,
+                            query.names,
+                            **in_code,
                         )
                         return budget.portion(search), notes
             except BudgetSpent:

@@ -38,9 +38,10 @@ from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
 from kr_plugins.sources.installed_docs.requirements_answer import about_requirements
 from kr_plugins.sources.installed_docs.settings_answer import about_settings
+from kr_plugins.sources.installed_docs.text_sections import CHANGES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kr_core import Passage
     from kr_core.toolkit import IndexedPassage, ParsedQuestion, PassageIndex, Resolution, Resolved
@@ -70,6 +71,7 @@ _SPELLED = re.compile(
     r"`([A-Za-z_][\w.]*)|\['(\w+)'\]|(?<![\w.])((?:[A-Za-z]\w*\.)*(?:[A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w*))"
 )
 """The names that a message spells out: between back-ticks, as a key, with an underscore or inner capital."""
+_ERROR_CODE = re.compile(r"\b[A-Z]++(?:_[A-Z\d]++)++\b")
 _MOST_NAMED = 3
 _RAISED = 1.5
 """What an error counts more in a question about one."""
@@ -101,6 +103,7 @@ def answer(
     origin: Origin,
     modules: Sequence[str] = (),
     proposed: Sequence[str] = (),
+    in_code: Callable[[ParsedQuestion], Sequence[IndexedPassage]] = lambda _parsed: (),
 ) -> IndexAnswer:
     """The best passages for a question, each under the name the question asks for, and what explains them.
 
@@ -111,6 +114,7 @@ def answer(
         origin: where the passages come from.
         modules: top-level modules that the question names.
         proposed: names that the asker expects in the answer.
+        in_code: finds messages that a question quotes in code that is not indexed.
     """
     names = tuple(names)
     parsed = parse_question(question)
@@ -128,7 +132,7 @@ def answer(
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
     terms = question_terms(index, asked, without=names, versions=versions)
-    ranked = _about_subject(rank(index, terms, _SHOWN, focus=focus), parsed)
+    ranked = _changes_last(_about_subject(rank(index, terms, _SHOWN, focus=focus), parsed), parsed)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = _marked(shown, ranked, focus, {one.name for one in offered})
@@ -148,7 +152,7 @@ def answer(
     answered = _by_asked_names(index, answered, named)
     if not answered.passages and answered.unresolved:
         answered = answered._replace(passages=_beside_absent(index, answered.unresolved, origin))
-    return _with_messages(index, parsed, answered, names, origin)
+    return _with_messages(index, parsed, answered, in_code(parsed), names, origin)
 
 
 def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
@@ -163,6 +167,18 @@ def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> l
         or not {stem(word) for word in one.covered} <= _ASKS_FOR_KIND["default"]
     ]
     return kept or list(ranked)
+
+
+def _changes_last(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
+    """The passages with entries of a changelog behind what holds now, unless the question is about a change."""
+    if parsed.kind in {"replacement", "error"} or parsed.versions:
+        return list(ranked)
+    return sorted(ranked, key=lambda one: not one.named and _is_change(one.passage))
+
+
+def _is_change(passage: IndexedPassage) -> bool:
+    file = passage.locator.partition(":")[0].rpartition("/")[2]
+    return passage.kind in {"section", "page"} and CHANGES.match(file) is not None
 
 
 def _beside_absent(
@@ -230,10 +246,15 @@ def _under(passage: Passage, renamed: Mapping[str, str]) -> Passage:
 
 
 def _with_messages(
-    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, names: Sequence[str], origin: Origin
+    index: PassageIndex,
+    parsed: ParsedQuestion,
+    answered: IndexAnswer,
+    in_code: Sequence[IndexedPassage],
+    names: Sequence[str],
+    origin: Origin,
 ) -> IndexAnswer:
     """The answer with the message that a question quotes first, and the class that it is raised with after it."""
-    found = pasted_messages(index, parsed)
+    found = pasted_messages(index, parsed, in_code)
     if not found:
         return answered
     exact = found[0].exact
@@ -249,7 +270,9 @@ def _with_messages(
     error = found[0].passage.data["error"]
     is_raised = bool(error and re.search(rf"\b{re.escape(error)}\b", parsed.text))
     if exact or is_raised:  # what else has words of an error's text is about other things
-        rest = [passage for passage in rest if passage.pinned]
+        told = [passage for passage in rest if _tells_of(passage, found[0].passage)]
+        said += [one.model_copy(update={"coverage": _OF_CLASS, "pinned": True}) for one in told]
+        rest = [passage for passage in rest if passage.pinned and passage not in told]
     if not exact:
         before = 0 if is_raised else 1
         return answered._replace(passages=(*rest[:before], *said, *rest[before:])[:_SHOWN])
@@ -258,6 +281,16 @@ def _with_messages(
         for passage in rest
     ]
     return IndexAnswer((*said, *rest)[:_SHOWN], answered.support, ())
+
+
+def _tells_of(passage: Passage, message: IndexedPassage) -> bool:
+    """Whether a section of a README speaks of a message, or of the code that it is raised with."""
+    codes = _ERROR_CODE.findall(message.data["raised"])
+    return (
+        passage.kind == "section"
+        and passage.what is None
+        and any(one in passage.text for one in (message.lead, *codes))
+    )
 
 
 def _around(

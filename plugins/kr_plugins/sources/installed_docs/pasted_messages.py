@@ -41,6 +41,10 @@ _RAISED = re.compile(r"\b([A-Z][a-z]\w{0,80}):[ \t]+([^\n]{4,2000})")
 _CLASS = re.compile(r"\w[a-z]\w{0,80}?[A-Z]|Error$|Exception$|Warning$")
 _FAULT = re.compile(r"\b\w{0,80}(?:Error|Exception|Warning)\b")
 _QUOTED = re.compile(r"[\"'`“]((?:[^\s\"'`“”]{1,80} ){3}[^\"“”\n]{1,400})[\"'`”]")
+_COMPLAINS = re.compile(
+    r"(?i)\b(?:fail\w{0,4}|invalid|cannot|could not|unable|unknown|unexpected|expected|missing|must|malformed|expired|denied|refused|ignored"
+    r"|exceeded|not (?:an?|found|open|defined|allowed|supported)|too (?:large|long|many))\b"
+)
 _ASKS = re.compile(
     r"(?i)\?|\b(?:how|what|which|where|when|can|does|do) (?:do|does|to|can|is|are|i|should|the)\b"
 )
@@ -61,23 +65,59 @@ class _QuotedMessage(NamedTuple):
     """Characters of the message that are quoted."""
 
 
-def pasted_messages(index: PassageIndex, parsed: ParsedQuestion) -> list[FoundMessage]:
-    """The messages that a question quotes, the surest first; none for a question that quotes no message."""
+def quoted(parsed: ParsedQuestion) -> list[str]:
+    """What a question may quote of a message: the text of an error, text between quotation marks, or all of it; nothing where it only asks."""
     text = parsed.text[-_LONGEST:]
-    raised = [(name, said) for name, said in _RAISED.findall(text) if _CLASS.search(name)]
+    found = [*(said for _name, said in _raised(text)[-1:]), *_QUOTED.findall(text)[:3]]
+    if not (found or "error" in parsed.kinds or not _ASKS.search(text)):
+        return []
+    return found or [text[-_COMPARED_TEXT:]]
+
+
+def may_be_raised(parsed: ParsedQuestion) -> list[str]:
+    """The same, without text that says of nothing that it went wrong: to look through all code for it takes too long."""
+    found = quoted(parsed)
+    text = parsed.text[-_LONGEST:]
+    complains = "error" in parsed.kinds or _raised(text) or _COMPLAINS.search(text)
+    return found if complains else []
+
+
+def _raised(text: str) -> list[tuple[str, str]]:
+    """The classes of errors in a text, each with the message behind it."""
+    return [(name, said) for name, said in _RAISED.findall(text) if _CLASS.search(name)]
+
+
+def pasted_messages(
+    index: PassageIndex, parsed: ParsedQuestion, in_code: Sequence[IndexedPassage] = ()
+) -> list[FoundMessage]:
+    """The messages that a question quotes, the surest first; none for a question that quotes no message.
+
+    Args:
+        index: what has messages.
+        parsed: the question.
+        in_code: further messages, found in code by words of the question; a short one counts if it is all that was raised.
+    """
+    text = parsed.text[-_LONGEST:]
+    raised = _raised(text)
     quotes = [*(said for _name, said in raised[-1:]), *_QUOTED.findall(text)[:3]]
-    if not (quotes or "error" in parsed.kinds or not _ASKS.search(text)):
+    if not quoted(parsed):
         return []
     said = _words_of(text)
+    whole = frozenset(_words_of(one) for _name, one in raised)
     tails = [tail for quote in quotes if _says_enough(tail := _words_of(quote))]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
     messages = [
         one for one in index.unsearched("message") if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])
     ]
+    lone = [one for one in in_code if _words_of(one.lead) in whole]
+    messages += in_code
     exact = _best(
         _QuotedMessage(passage, is_same_class, matched)
         for passage in messages
-        if (matched := _matched(passage.lead[:_COMPARED_TEXT], said, tails))
+        if (
+            matched := _matched(passage.lead[:_COMPARED_TEXT], said, tails)
+            or len(passage.lead) * (passage in lone)
+        )
         for is_same_class in [not errors or passage.data["error"] in {"", *errors}]
     )
     near = _like(messages, tails[:1], errors) if not exact else []

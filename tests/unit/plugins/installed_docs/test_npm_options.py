@@ -475,6 +475,39 @@ def test_of_a_package_without_types_nothing_is_said_to_be_nowhere(tmp_path):
     _found, (note,) = passages(tmp_path)
     assert (
         note
-        == "crate: it has no type declarations, so its texts alone were read; `@types/crate` may have them"
+        == "crate: it has no type declarations, so only its texts and the comments in its code were read; `@types/crate` may have them"
     )
     assert ask(tmp_path, "What does the maxwobble of a lid do in crate?").missing == ()
+
+
+@pytest.mark.req("A1", "A2")
+def test_an_option_of_one_type_is_not_that_of_another_and_what_takes_it_is_named(tmp_path):
+    """The same words document an option of several types, each of which another function takes."""
+    options = "".join(
+        f"export interface {name}Options {{\n  /** Thickness, integer 1-100. */\n  thickness?: number;\n}}\n"
+        for name in ("Chest", "Barrel", "Basket")
+    )
+    types = options + "".join(
+        f"/** Make a {name.lower()}. */\nexport function {name.lower()}(options?: {name}Options): void;\n"
+        for name in ("Chest", "Barrel", "Basket")
+    )
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": types})
+    told = summary(tmp_path, "crate: how do I set the thickness of a barrel?")
+    assert "`BarrelOptions.thickness`: Thickness, integer 1-100." in told
+    assert "`barrel(options)` takes `BarrelOptions`." in told
+    assert "ChestOptions" not in told.partition("`BarrelOptions.thickness`")[0]
+
+
+@pytest.mark.req("A7")
+def test_entries_of_a_changelog_come_behind_what_holds_now(tmp_path):
+    changes = "# Changes\n\n## 2.0.0\n\n- A barrel of green tea is nailed shut with `nail`.\n"
+    readme = "# crate\n\nCrates for ships.\n\n## Barrels\n\nA barrel of water is shut by hand.\n"
+    files = {
+        "package.json": {"name": "crate", "version": "2.0.0"},
+        "README.md": readme,
+        "CHANGELOG.md": changes,
+    }
+    lay(tmp_path / "node_modules/crate", files)
+    found = ask(tmp_path, "How do I nail a barrel of green tea shut with crate?").passages
+    assert [one.locator.partition(":")[0] for one in found[:2]] == ["crate/README.md", "crate/CHANGELOG.md"]

@@ -31,10 +31,10 @@ class DeclarationText:
             self.parts.append(line.text)
             previous = line.number
 
-    def fence(self, lines: Sequence[tsdoc.CommentLine], before: int) -> None:
+    def fence(self, lines: Sequence[tsdoc.CommentLine], before: int, language: str) -> None:
         """Code that has no fences of its own, between fences; `before` is the line of the file for the first."""
         self.runs.append([len(self.parts), before])
-        self.parts.append("```ts")
+        self.parts.append(f"```{language}")
         self.add(lines)
         self.parts.append("```")
 
@@ -43,7 +43,11 @@ class DeclarationText:
 
 
 def declaration_text(
-    signature: str, one: Declaration, comment: tsdoc.TSDocComment, bare: Sequence[Declaration]
+    signature: str,
+    one: Declaration,
+    comment: tsdoc.TSDocComment,
+    bare: Sequence[Declaration],
+    language: str = "ts",
 ) -> DeclarationText:
     """The signature, what the comment says, each `@param` as a paragraph, the examples, and the members without a comment."""
     text = DeclarationText(signature, one.line)
@@ -58,14 +62,14 @@ def declaration_text(
         if example.fenced:
             text.add(example.lines)
         else:
-            text.fence(example.lines, example.tag_line)
+            text.fence(example.lines, example.tag_line, language)
     listed = [
         tsdoc.CommentLine(member.line + offset, line)
         for member in bare
         for offset, line in enumerate(member.signature.split("\n")[:_MEMBER_LINES])
     ]
     if listed:
-        text.fence(listed, max(1, listed[0].number - 1))
+        text.fence(listed, max(1, listed[0].number - 1), language)
     return text
 
 

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import gap, read_text
 from kr_plugins.sources.installed_docs.node import declarations_parser as typings
+from kr_plugins.sources.installed_docs.node.declarations import ModuleDeclarations
 from kr_plugins.sources.installed_docs.node.package import (
     NodePackage,
     declaration_file,
     entries,
     find_package,
     types_package,
+)
+from kr_plugins.sources.installed_docs.node.script_comments import (
+    LARGEST_SCRIPT,
+    documented_names,
+    script_files,
 )
 from kr_plugins.sources.installed_docs.node.source_comments import (
     LARGEST,
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kr_plugins.sources.installed_docs.node.declarations import Declaration, ModuleDeclarations
+    from kr_plugins.sources.installed_docs.node.declarations import Declaration
 
 _LARGEST = 3_000_000
 MOST_BYTES = 12_000_000
@@ -100,6 +106,8 @@ class Exports:
     ) -> None:
         self.package = package
         self.notes: list[str] = []
+        self.is_typed = False
+        """Whether there are declarations; without them the comments in the code tell what is offered."""
         self._progress = progress
         self._check = check
         self._files: dict[Path, File | None] = {}
@@ -113,6 +121,9 @@ class Exports:
         """Everything that is exported, the package's main entry first; what that has is not told again of others."""
         declaring, found = self._entries()
         seen: set[str] = set()
+        self.is_typed = bool(found)
+        if not found:
+            yield from self._commented()
         for subpath, path in found:
             file = self.file(path, declaring)
             if file is None:
@@ -122,6 +133,21 @@ class Exports:
                 if each.name not in seen:
                     yield each._replace(subpath=subpath)
             seen.update(each.name for each in listed)
+
+    def _commented(self) -> Iterator[ExportedName]:
+        """What the comments in the code document; each name once, that of the entry first."""
+        seen: set[str] = set()
+        for path in script_files(self.package):
+            self._check()
+            text = self._text(path, self.package, LARGEST_SCRIPT)
+            if text is None or "/**" not in text:
+                continue
+            self._bytes += len(text)
+            file = File(path, self.package, ModuleDeclarations())
+            for name, declaration, aliases in documented_names(text, self.called()):
+                if name not in seen:
+                    seen.add(name)
+                    yield ExportedName(name, file, (declaration,), aliases=aliases)
 
     def _entries(self) -> tuple[NodePackage, list[tuple[str, Path]]]:
         found = list(entries(self.package))
@@ -197,11 +223,11 @@ class Exports:
                 return _Source(path, documented(text)) if "/**" in text else None
         return None
 
-    def _text(self, path: Path, package: NodePackage) -> str | None:
+    def _text(self, path: Path, package: NodePackage, limit: int = LARGEST) -> str | None:
         if self._bytes > MOST_BYTES:
             return None
         try:
-            return read_text(path, limit=LARGEST, within=package.within, errors="replace")
+            return read_text(path, limit=limit, within=package.within, errors="replace")
         except (OSError, ValueError):
             return None
 

@@ -15,9 +15,18 @@ from kr_core.toolkit import IndexedPassage, read_text
 from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.node.exports import MOST_BYTES, Exports
 from kr_plugins.sources.installed_docs.node.node_passages import PassageMaker
-from kr_plugins.sources.installed_docs.node.package import LARGEST_JSON, TYPINGS, readme_text, types_package
+from kr_plugins.sources.installed_docs.node.package import (
+    LARGEST_JSON,
+    TYPINGS,
+    entries,
+    readme_text,
+    types_package,
+)
 from kr_plugins.sources.installed_docs.node.readme_sections import sections
+from kr_plugins.sources.installed_docs.node.script_comments import script_files
+from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key
+from kr_plugins.sources.installed_docs.pasted_messages import may_be_raised
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.search.duplicates import collapse
 from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_documents
@@ -25,12 +34,13 @@ from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kr_core.toolkit import ParsedQuestion
     from kr_plugins.sources.installed_docs.node.package import NodePackage
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-NO_DECLARATIONS = "it has no type declarations, so its texts alone were read"
-"""What is noted of a package without types: what its texts do not say, its code may have."""
-FORMAT = 13
+NO_DECLARATIONS = "it has no type declarations, so only its texts and the comments in its code were read"
+"""What is noted of a package without types: what these do not say, its code may have."""
+FORMAT = 17
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
@@ -86,6 +96,7 @@ class NodeMaterial:
         folders, within = [self.package.folder], self.package.within
         types = types_package(self.package)
         folders += [types.folder] if types else []
+        scripts = [] if types or any(True for _one in entries(self.package)) else script_files(self.package)
         parts = [str(FORMAT), json.dumps(self.package.data, sort_keys=True)]
         unpacked = []
         for folder in folders:
@@ -93,6 +104,7 @@ class NodeMaterial:
             edited = f"{os.sep}node_modules{os.sep}" not in real
             unpacked += [] if edited else [Path(real)]
             parts += [f"{path}:{size}:{times if edited else ''}" for path, size, times in _files(real)]
+        parts += [f"{path.name}:{path.stat().st_size}" for path in scripts if path.is_file()]
         fingerprint = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         return fingerprint if within is None else placed_key(fingerprint, unpacked, [*folders, *within])
 
@@ -125,14 +137,18 @@ class NodeMaterial:
             texts = (passage for text in documents.texts for passage in sections(text))
             made = list(bounded(budget.up_to("some texts", texts), exports.notes))
         with suppress(BudgetSpent):
-            made = budget.portion(lambda: collapse(made))
+            made = budget.portion(lambda: collapse(made, of_owner="attribute"))
         found = [*made, *_manifest(self.package)]
         progress(done, done)
         name = self.package.name
         types = f"@types/{name.removeprefix('@').replace('/', '__')}"
-        is_untyped = not exports.notes and not any(one.symbol for one in made)
+        is_untyped = not exports.notes and not exports.is_typed
         untyped = [f"{name}: {NO_DECLARATIONS}; `{types}` may have them"] if is_untyped else []
         return found, [*untyped, *documents.notes, *exports.notes]
+
+    def messages(self, parsed: ParsedQuestion, check: Callable[[], None]) -> list[IndexedPassage]:
+        """The messages in the code of the package that hold words of what a question quotes."""
+        return messages_like(self.package, may_be_raised(parsed), check)
 
     def texts(self, check: Callable[[], None]) -> Documents:
         """The README, the other texts beside it, and what lies in `docs`, `dist/docs` and the folders of skills."""

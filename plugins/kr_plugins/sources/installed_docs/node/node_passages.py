@@ -106,7 +106,7 @@ class PassageMaker:
         found = [passage for each in self.offered for passage in self.of(each)]
         found += [passage for taken in self.taken_types() for passage in self.taken(*taken)]
         found += [passage for taken in self.listed.values() for passage in self.taken(*taken)]
-        yield from with_replacements(found)
+        yield from with_takers(list(with_replacements(found)))
         members = self.bare_members()
         texts = [passage for text in self.texts for passage in options.named(list(sections(text)), members)]
         yield from lead_to_sections(found, texts)
@@ -291,7 +291,8 @@ class PassageMaker:
         own = [member for member in one.members if member.kind == "property"]
         bare = [member for member in own if not member.comment]
         listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:MAX_LINES]
-        text = declaration_text(signature, one, comment, listed)
+        language = "js" if scope.file.path.suffix.endswith("js") else "ts"
+        text = declaration_text(signature, one, comment, listed, language)
         prose = [line.text for line in (*comment.prose, *comment.default)]
         described = [line.text for _name, lines in comment.parameters for line in lines]
         return IndexedPassage(
@@ -404,6 +405,19 @@ def with_replacements(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPas
             if before
             else passage
         )
+
+
+def with_takers(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
+    """The same passages; the options of a type lead to the first documented function that takes it."""
+    takers: dict[str, str] = {}
+    for passage in passages:
+        if passage.data.get("what") == "function" and passage.lead and passage.symbol:
+            for name in passage.data.get("types", ()):
+                takers.setdefault(name, passage.symbol)
+    for passage in passages:
+        owner = (passage.symbol or "").rpartition(".")[0]
+        taker = takers.get(owner) if passage.data.get("what") == "attribute" else None
+        yield passage._replace(data={**passage.data, "see": [taker]}) if taker else passage
 
 
 def _types_named(one: Declaration) -> list[str]:

@@ -20,6 +20,10 @@ _ABOUT_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Headings below which other packages, or other versions, are spoken of."""
+_FORMER = re.compile(r"\b(?:deprecated|legacy)\b|~~", re.IGNORECASE)
+"""What the heading says of what users should no longer write."""
+_TARGET = r"(?:\[[^\]]{0,300}+\]|\([^)]{0,2000}+\))"
+_PICTURE = re.compile(rf"\[!\[[^\]]{{0,300}}+\]{_TARGET}\]{_TARGET}|!\[[^\]]{{0,300}}+\]{_TARGET}")
 _HEADING_NAME = re.compile(r"(?<![\w$])[^\WA-Za-z_]*+([A-Za-z_$][\w$]*+)\s*+(?:\(|$)")
 
 
@@ -32,7 +36,9 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
     for passage in text_passages(text, code=fenced_code):
         named = _HEADING_NAME.search(passage.title.rpartition(" § ")[2])
         words = f"{passage.words} {named[1]}" if named else passage.words
-        aside = _is_contents(passage.text) or (text.title == "README" and _ABOUT_OTHERS.search(passage.name))
+        about = passage.name if text.title == "README" else text.title
+        last = passage.title.rpartition(" § ")[2]
+        aside = _is_contents(passage.text) or _ABOUT_OTHERS.search(about) or _FORMER.search(last)
         section = passage._replace(
             kind="page",
             title=_without_targets(passage.title),
@@ -45,7 +51,8 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
 
 
 def _without_targets(title: str) -> str:
-    """A heading without the targets of its links, and without backticks."""
+    """A heading without pictures, the targets of its links and backticks."""
+    title = " § ".join(part.strip() for part in _PICTURE.sub("", title).split(" § "))
     return re.sub(r"\[([^\]]{0,500}+)\]\([^)]{0,2000}+\)", r"\1", title).replace("`", "")
 
 

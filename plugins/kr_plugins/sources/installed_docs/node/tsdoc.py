@@ -70,7 +70,8 @@ def parse(text: str, first_line: int) -> TSDocComment:
             prose += [*([CommentLine(block[0].number, "")] if apart else []), *block]
         elif tag == "param":
             named = _PARAMETER.match(block[0].text.partition("@param")[2].strip())
-            if named and named[2].strip(" -"):
+            below = any(line.text.strip() for line in block[1:])
+            if named and (named[2].strip(" -") or below):
                 parameters.append((named[1], tuple(_trimmed(block))))
         elif tag == "example":
             examples += _examples(block)

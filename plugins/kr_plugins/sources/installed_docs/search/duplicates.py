@@ -16,8 +16,13 @@ _SHORT_DOC = 3
 """A docstring of fewer words says nothing of its own."""
 
 
-def collapse(passages: Iterable[IndexedPassage]) -> list[IndexedPassage]:
-    """One passage for each text: the likeliest stays and names the others."""
+def collapse(passages: Iterable[IndexedPassage], *, of_owner: str = "") -> list[IndexedPassage]:
+    """One passage for each text: the likeliest stays and names the others.
+
+    Args:
+        passages: of one package.
+        of_owner: what belongs to its owner and stays apart: the `quality` of one format is not that of another.
+    """
     groups: dict[tuple[str, str], list[IndexedPassage]] = defaultdict(list)
     order: list[tuple[str, str]] = []
     for number, passage in enumerate(passages):
@@ -26,7 +31,9 @@ def collapse(passages: Iterable[IndexedPassage]) -> list[IndexedPassage]:
             key = (f"parameter {passage.parameter}", passage.lead)
         elif passage.kind == "symbol" and documented:
             body = "\n".join(passage.text.split("\n")[passage.data["signature"].count("\n") + 1 :])
-            key = (f"symbol {passage.title.rpartition('.')[2]}", body)
+            is_own = of_owner and passage.data.get("what") == of_owner
+            name = passage.title if is_own else passage.title.rpartition(".")[2]
+            key = (f"symbol {name}", body)
         else:
             key = ("alone", str(number))
         if key not in groups:
