@@ -160,7 +160,7 @@ def test_a_parameter_may_hold_code():
         ("The lead.\n:param x: What.", "The lead."),
         ("- A bullet.", "A bullet."),
         ("Page.goto\n\nGoes there.\n\nNot this.", "Goes there."),
-        ("Page.goto\n\nArgs:", "Args:"),
+        ("Page.goto\n:param x: What.", "Page.goto"),
         ("Page.goto", "Page.goto"),
         ("", ""),
     ],

@@ -82,6 +82,9 @@ def first(install, project, tmp_path):
         ("dock.tow with a longer rope", ["tow(rope_length)", "tow"]),
         ("How can I let Crane.lift take care of glass that breaks?", ["Crane.lift(slowly)", "Crane.lift"]),
         ("how do I make dock.Crane go far out with its arm", ["Crane(reach)", "Crane"]),
+        ("Can dock.load_ship fill only some rooms?", ["load_ship(holds)", "load_ship"]),
+        ("dock tow with a longer rope", ["tow(rope_length)", "tow"]),
+        ("Can dock load_ship fill only some rooms?", ["load_ship(holds)", "load_ship"]),
     ],
 )
 def test_the_nearest_parameter_of_the_named_callable_comes_first(first, question, titles):
@@ -109,3 +112,12 @@ def test_a_callable_that_is_only_mentioned_is_not_what_is_asked(first, before):
 def test_a_method_may_be_what_is_asked_of_a_class(first):
     """Only a parameter that is near comes before the members of a class."""
     assert first("how do I use dock.Crane to lift goods out of a ship", 1) == ["Crane.lift"]
+
+
+@pytest.mark.req("A1")
+@pytest.mark.parametrize(
+    "question", ["make dock tow load a ship with goods", "load a ship with goods in a dock tow"]
+)
+def test_a_word_behind_the_library_may_be_what_it_does_or_a_thing(first, question):
+    """Neither asks for the function that is called so."""
+    assert first(question, 1) == ["load_ship"]

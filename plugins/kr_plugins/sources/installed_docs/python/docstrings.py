@@ -116,8 +116,14 @@ def lead(lines: list[str]) -> str:
 
     One that is only a name (`Page.goto`) is a heading, where another one follows.
     """
+    first, end = _first_prose(lines)
+    return (_first_prose(lines[end:])[0] if _ONLY_NAME.fullmatch(first) else "") or first
+
+
+def _first_prose(lines: list[str]) -> tuple[str, int]:
+    """The first paragraph of prose, and the number of the line behind it."""
     paragraph: list[str] = []
-    heading = ""
+    number = 0
     skipping = False
     aside: int | None = None  # how far an admonition is indented: what stands deeper belongs to it
     code_end = 0
@@ -126,8 +132,6 @@ def lead(lines: list[str]) -> str:
         if number < code_end:
             continue
         if not stripped or _ANY_FIELD.match(line):
-            if len(paragraph) == 1 and not heading and _ONLY_NAME.fullmatch(paragraph[0]):
-                heading = paragraph.pop()
             if paragraph:
                 break
             skipping = False
@@ -152,7 +156,7 @@ def lead(lines: list[str]) -> str:
                 break
             continue
         paragraph.append(stripped)
-    return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph)) or heading
+    return re.sub(r"^[-*+•]\s+", "", " ".join(paragraph)), number
 
 
 def _sections(lines: list[str]) -> list[DocstringSection]:
