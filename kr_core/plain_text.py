@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["folded", "normalised", "plain", "split_identifier", "unquoted", "words"]
 
@@ -40,6 +44,25 @@ _LITERAL_OR_TAG = re.compile(rf"(``[^`]{{1,200}}``)|{_TAG.pattern}")
 """What stands between double backticks is shown as it is; a tag elsewhere is mark-up."""
 _RAISED = {"<sup": "^", "<sub": "_"}
 """What is written in place of these tags: `2<sup>10</sup>` is not 210."""
+_DOUBLE = re.compile(r"(?<!`)``(?!`)")
+
+_MARK_UP: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    ("`", _PEP, r"PEP \1"),
+    ("`", _ROLE, r"`\1`"),
+    ("{@", _INLINE_TAG, lambda found: found[1] or f"`{found[3].strip() or found[2]}`"),
+    ("][", _REFERENCE, r"\1"),
+    ("@param", _PARAMETER_TAG, r"`\1`:"),
+    ("|", _SUBSTITUTION, r"\1"),
+    ("\\_", _ESCAPED, "_"),
+    ("](", _MARKDOWN_LINK, r"\1"),
+    ("<", _LITERAL_OR_TAG, lambda found: found[1] or _RAISED.get(found[0][:4], "")),
+    ("<", _LINK, r"\1"),
+    ("<", _ADDRESSED, r"\1"),
+    ("~", _TILDE, ""),
+    ("`\\", _SUFFIX, ""),
+    ("``", _DOUBLE, "`"),
+)
+"""Each mark-up with a sign that it cannot do without, by which most texts are done: few have any mark-up."""
 
 
 def split_identifier(word: str) -> list[str]:
@@ -99,17 +122,11 @@ def unquoted(text: str) -> str:
 
 def plain(text: str) -> str:
     """A text as it reads: without roles, link targets, inline tags and double backticks, white space folded."""
-    text = _ROLE.sub(r"`\1`", _PEP.sub(r"PEP \1", unquoted(text)))
-    text = _INLINE_TAG.sub(lambda found: found[1] or f"`{found[3].strip() or found[2]}`", text)
-    text = _REFERENCE.sub(r"\1", text)
-    text = _PARAMETER_TAG.sub(r"`\1`:", text)
-    text = _ESCAPED.sub("_", _SUBSTITUTION.sub(r"\1", text))
-    text = _MARKDOWN_LINK.sub(r"\1", text)
-    text = _LITERAL_OR_TAG.sub(lambda found: found[1] or _RAISED.get(found[0][:4], ""), text)
-    text = _LINK.sub(r"\1", text)
-    text = _ADDRESSED.sub(r"\1", text)
-    text = _SUFFIX.sub("", _TILDE.sub("", text))
-    return folded(re.sub(r"(?<!`)``(?!`)", "`", text))
+    text = unquoted(text)
+    for sign, pattern, written in _MARK_UP:
+        if sign in text:
+            text = pattern.sub(written, text)
+    return folded(text)
 
 
 def normalised(statement: str) -> str:

@@ -1,7 +1,9 @@
 """What holds for all tests."""
 
+import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -9,8 +11,10 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-# Who starts the tests in the background has interrupts ignored, and every program that they start would inherit that.
+# Who starts the tests in the background or under nohup has signals ignored, and all that they start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(_number, signal.SIG_DFL)
 
 # Where PYTHONDONTWRITEBYTECODE is set each worker would compile every test again, and each of the hundreds of processes of
 # `kr` all of KR. What the tests import themselves is enough: the processes read it, and write none of what tests change.
@@ -24,8 +28,29 @@ gc.disable()
 settings.register_profile("untimed", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("untimed")
 
+_MEMORY = "/dev/shm"
+_ROOM = 6 * 2**30
+
+
+def _has_room(folder):
+    """Whether tests can keep their files in memory: there is enough of it, and programs start from there."""
+    try:
+        place = os.statvfs(folder)
+        with open("/proc/meminfo", encoding="ascii") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return False
+    runs = os.access(folder, os.W_OK) and not place.f_flag & os.ST_NOEXEC
+    return runs and min(free, place.f_bavail * place.f_frsize) > _ROOM
+
+
+# KR syncs what must survive a power failure: on a disk, tests wait for that as long as for everything else together.
+if "TMPDIR" not in os.environ and _has_room(_MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = _MEMORY
+
 # KR marks state folders as the user's own: nothing of the tester's is read or left behind, whatever makes a folder.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="kr-tests-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 
 def pytest_collection_finish():

@@ -218,11 +218,11 @@ def test_an_agent_that_misbehaves_fails_alone(make_tasks, script, status, reason
         ("_FREE_BYTES", "of the disk free"),
     ],
 )
-def test_an_agent_that_fills_the_disk_is_ended(make_tasks, monkeypatch, limit, said):
+def test_an_agent_that_fills_the_disk_is_ended(make_tasks, tmp_path, monkeypatch, limit, said):
     """By bytes, by files, or where too little is left; nothing lands."""
     from kr_core.dispatch import agent_process
 
-    disk = os.statvfs("/tmp")
+    disk = os.statvfs(tmp_path)
     most = {
         "_WORKTREE_BYTES": 10 * 2**20,
         "_FILES": 300,

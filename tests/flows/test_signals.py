@@ -105,13 +105,10 @@ class Hanging:
 
 @pytest.fixture
 def hanging(project_folder, environ):
-    """Commands that hang; a shell that started the tests in its background may have had SIGQUIT and SIGINT ignored."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGQUIT,)}
+    """Commands that hang."""
     made = Hanging(project_folder, environ)
     yield made
     made.close()
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,12 @@ def _seconds(pattern: regexes.Pattern, method: str, text: str | bytes, limit: fl
 def _slow(pattern: regexes.Pattern, method: str, *, tries: int = 2) -> str:
     """The text on which a pattern takes more than linear time in each try, if there is one."""
     small: list[tuple[float, tuple[str, str, str]]] = []
+    slowest = 0
     for text in regexes.texts(pattern.compiled):
-        small.append((_seconds(pattern, method, _made(text, _SMALL, pattern), _AT_MOST_SMALL), text))
-        if sum(seconds == _AT_MOST_SMALL for seconds, _text in small) == _SLOWEST:
+        seconds = _seconds(pattern, method, _made(text, _SMALL, pattern), _AT_MOST_SMALL)
+        small.append((seconds, text))
+        slowest += seconds == _AT_MOST_SMALL
+        if slowest == _SLOWEST:
             break  # no other text can be among the slowest any more
     for seconds, text in nlargest(_SLOWEST, small, key=itemgetter(0)):
         large = _made(text, _LARGE, pattern)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
+@cache
 def readers() -> dict[str, Callable[[str], object]]:
     """What reads text of others, by what it does."""
     groups = (_of_evidence, _of_words, _of_documents, _of_people, _of_packages, _of_sources, _of_projects)

@@ -128,6 +128,7 @@ def _applied() -> dict[tuple[str, str], set[str]]:
     return uses
 
 
+@cache
 def _homes(module: str) -> dict[str, tuple[str, str]]:
     """Where the names that a module imports are defined."""
     return {
