@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 
 import pytest
@@ -128,7 +129,51 @@ def test_a_lock_file_of_yarn_1_with_many_dependencies_is_read_in_seconds(tmp_pat
     assert project.version_of("p19999") == ("1.0.0", "yarn.lock")
 
 
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_properties_of_a_pom_xml_that_make_a_long_text_are_read_in_seconds(tmp_path):
+    """Each is filled in once, and a long text cannot be a version; 0.6 MB took more than a minute so."""
+    dependency = (
+        "<dependency><groupId>g</groupId><artifactId>a{}</artifactId><version>${{v}}</version></dependency>"
+    )
+    properties = f"<properties><v>{'${w}' * 250}</v><w>{'y' * 500_000}</w></properties>"
+    dependencies = "".join(dependency.format(number) for number in range(200))
+    (tmp_path / "pom.xml").write_text(
+        f"<project>{properties}<dependencies>{dependencies}</dependencies></project>"
+    )
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert seconds_for(project.versions, limit=_POM_SECONDS) < _POM_SECONDS
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_variables_of_a_gradle_script_that_make_a_long_text_are_read_in_seconds(tmp_path):
+    """A long text cannot be a version, and is not put together for each dependency."""
+    dependency = "implementation 'g:a{}:" + "$v" * 30 + "'\n"
+    script = "".join(
+        [f"def v = '{'y' * 400_000}'\n", *(dependency.format(number) for number in range(2_000))]
+    )
+    (tmp_path / "build.gradle").write_text(script)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert seconds_for(project.versions, limit=_GRADLE_SECONDS) < _GRADLE_SECONDS
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_files_of_more_than_30_mb_together_are_not_all_read(tmp_path):
+    """Each may be as large as a file may be, and takes its seconds and its memory."""
+    for name in ("poetry.lock", "pnpm-lock.yaml"):
+        (tmp_path / name).write_text("")
+        os.truncate(tmp_path / name, 16_000_000)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert not project.versions()
+    together = "pnpm-lock.yaml: left out; the files that name versions have more than 30 MB together"
+    assert together in project.warnings
+
+
 _YARN_SECONDS = 8.0
+_GRADLE_SECONDS = 2.0
+_POM_SECONDS = 3.0
 _NINES = "9" * 5_000
 ODD = {
     "a list as the version of a package-lock": (
