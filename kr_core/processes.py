@@ -1,30 +1,122 @@
-"""The end of a program and of all that it started; it leads a group of processes of its own (`start_new_session=True`)."""
+"""The end of a program and of all that it started; it leads a group of processes of its own (`start_new_session=True`).
+
+On Linux another process (`kr_core.supervisor`) leads that group, starts the program and ends what has left the group, too. It holds
+the end of a pipe of which KR has the other one, the lifeline: when KR ends, even by SIGKILL, it ends them.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import marshal
 import os
 import signal
-from typing import TYPE_CHECKING, Any
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
 
-__all__ = ["POLITE_SECONDS", "end_group", "has_ended", "kill_groups", "start_group"]
+__all__ = [
+    "POLITE_SECONDS", "Confined", "Order", "Supervision", "end_group", "has_ended", "kill_groups", "order_of",
+    "start_group", "start_order",
+]  # fmt: skip
 
 POLITE_SECONDS = 0.5
 """How long each step waits for the program: two of them end within the second that a cancelled call has."""
 _POLL_SECONDS = 0.01
-_running: set[int] = set()
+_LAST_SECONDS = 5.0
+"""How long a supervisor may take to end what does not end itself; a hundredth of it where the machine is not busy."""
+_KEPT = ("PATH", "LD_LIBRARY_PATH")
+"""What the interpreter that watches over a program may need to start."""
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+
+
+class _Lifeline:
+    """A pipe that a supervisor watches: when this end is closed everywhere, all that it has started ends at once."""
+
+    def __init__(self, end: int) -> None:
+        self._ends = [end]
+
+    def cut(self) -> None:
+        while self._ends:
+            os.close(self._ends.pop())
+
+
+_running: dict[int, _Lifeline | None] = {}
 """The groups that were started here and not ended yet: those of the whole process, as signals are."""
+
+
+class Confined(TypedDict):
+    """What an agent of a task may do."""
+
+    folder: str
+    """Where it runs."""
+    file_bytes: int
+    """The largest file that it may write."""
+    landlock: dict[str, list[str]] | None
+    """The paths that are `readable` and `writable`."""
+
+
+class Order(TypedDict):
+    """What a supervisor runs."""
+
+    argv: list[bytes]
+    environment: dict[bytes, bytes]
+    grace: float
+    """Seconds for what is left when the program ends, or is to end."""
+    as_signal: bool
+    """Whether it ends by the signal that has ended the program; otherwise with 128 and its number."""
+    confined: Confined | None
+
+
+class Supervision:
+    """The supervisor of an order, as far as the one who starts it holds it."""
+
+    def __init__(self, order: Order) -> None:
+        """Open what it takes over.
+
+        Raises:
+            OSError: there are too many open files.
+        """
+        given = _file_with(marshal.dumps({**order}))
+        watched, lifeline = os.pipe()
+        self.lifeline = _Lifeline(lifeline)
+        self.report, reported = os.pipe()
+        self.inherited = (given, watched, reported)
+        self.argv = (sys.executable, "-I", "-S", _SUPERVISOR, *map(str, self.inherited))
+        self.environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+
+    def hand_over(self) -> None:
+        """Close what it has taken over, or will not."""
+        for file in self.inherited:
+            os.close(file)
+
+    def close(self) -> None:
+        """Close the rest; it ends at once, with all that it has started."""
+        self.lifeline.cut()
+        os.close(self.report)
+
+
+def _file_with(data: bytes) -> int:
+    if sys.platform == "linux":
+        file = os.memfd_create("order")
+    else:
+        with tempfile.TemporaryFile() as temporary:
+            file = os.dup(temporary.fileno())
+    os.write(file, data)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
 
 
 async def start_group(*argv: str, **options: Any) -> Process:
     """Start a program as the leader of its own group, with pipes for its input and outputs; end it with `end_group`.
 
-    On cancellation it ends the group: asyncio would end only the program, and leave its child processes running.
+    On cancellation it ends the group: asyncio would end only the program, and leave its child processes running. On Linux the
+    process that it returns watches over the program, and ends with its return code, and with all that it has started.
 
     Args:
         argv: the program and its arguments.
@@ -33,7 +125,41 @@ async def start_group(*argv: str, **options: Any) -> Process:
     Raises:
         OSError, ValueError: it cannot be started.
     """
-    starting = asyncio.ensure_future(_start(*argv, **options))
+    if not _has_supervisor():
+        return await _ended_if_cancelled(_started(argv, None, **options))
+    environment = options.pop("env", None)
+    order = order_of(argv, os.environ if environment is None else environment)
+    return await start_order(order, **options)
+
+
+async def start_order(order: Order, **options: Any) -> Process:
+    """Start a supervisor with what it is to run, like `start_group`; the environment is that of the order.
+
+    Raises:
+        OSError, ValueError: its program cannot be started.
+    """
+    return await _ended_if_cancelled(_start_supervised(order, options))
+
+
+def order_of(argv: Sequence[str], environment: Mapping[str, str], confined: Confined | None = None) -> Order:
+    """What a supervisor is to run.
+
+    Args:
+        argv: the program and its arguments.
+        environment: its environment, whole.
+        confined: for an agent of a task, which gets no time to end.
+    """
+    return {
+        "argv": [os.fsencode(word) for word in argv],
+        "environment": {os.fsencode(name): os.fsencode(value) for name, value in environment.items()},
+        "grace": POLITE_SECONDS if confined is None else 0.0,
+        "as_signal": confined is None,
+        "confined": confined,
+    }
+
+
+async def _ended_if_cancelled(start: Coroutine[Any, Any, Process]) -> Process:
+    starting = asyncio.ensure_future(start)
     cancelled = await _done(starting)
     if cancelled is not None:
         if not starting.cancelled() and starting.exception() is None:
@@ -42,27 +168,74 @@ async def start_group(*argv: str, **options: Any) -> Process:
     return starting.result()
 
 
-async def _start(*argv: str, **options: Any) -> Process:
+async def _started(argv: Sequence[str], lifeline: _Lifeline | None, **options: Any) -> Process:
+    pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-        **options,
+        *argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
     )
-    _running.add(process.pid)
+    _running[process.pid] = lifeline
     return process
+
+
+async def _start_supervised(order: Order, options: dict[str, Any]) -> Process:
+    held = Supervision(order)
+    try:
+        try:
+            process = await _started(
+                held.argv, held.lifeline, env=held.environment, pass_fds=held.inherited, **options
+            )
+        finally:
+            held.hand_over()
+        fault = await _first_of(held.report)
+    except BaseException:
+        held.lifeline.cut()
+        raise
+    finally:
+        os.close(held.report)
+    if not fault:
+        return process
+    await end_group(process)
+    code, _space, said = fault.decode("utf-8", "replace").partition(" ")
+    program = os.fsdecode(order["argv"][0])
+    raise OSError(int(code), os.strerror(int(code)), program) if int(code) else ValueError(said)
+
+
+async def _first_of(pipe: int) -> bytes:
+    """What comes first from a pipe; nothing at its end."""
+    loop = asyncio.get_running_loop()
+    there = asyncio.Event()
+    loop.add_reader(pipe, there.set)
+    try:
+        await there.wait()
+        return os.read(pipe, 4096)
+    finally:
+        loop.remove_reader(pipe)
+
+
+def _has_supervisor() -> bool:
+    """Whether there is one: a program that brings its own Python would start itself."""
+    return sys.platform == "linux" and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 def kill_groups() -> None:
     """End at once whatever was started here and has not ended, with its group: nobody is left who would end it."""
-    while _running:
-        _signal(_running.pop(), signal.SIGKILL)
+    for group, lifeline in [*_running.items()]:
+        if lifeline is None:
+            _running.pop(group, None)
+            _signal(group, signal.SIGKILL)
+        else:
+            lifeline.cut()
+
+
+def _forget() -> None:
+    """Hold nothing in a process that was forked: the programs are its parent's."""
+    for lifeline in filter(None, _running.values()):
+        lifeline.cut()
+    _running.clear()
 
 
 atexit.register(kill_groups)  # a program that embeds KR may end without closing it
-os.register_at_fork(after_in_child=_running.clear)  # they are its parent's
+os.register_at_fork(after_in_child=_forget)
 
 
 async def end_group(process: Process, *, polite: bool = False, seconds: float = POLITE_SECONDS) -> None:
@@ -105,10 +278,13 @@ async def _end(process: Process, *, polite: bool, seconds: float) -> None:
         if not gone:
             gone = not _terminated(group) or await _is_gone(process, group, seconds)
     finally:
-        if not gone:
-            _signal(group, signal.SIGKILL)
-        _running.discard(group)
+        lifeline = _running.pop(group, None)
         try:
+            if lifeline is not None:
+                lifeline.cut()
+                gone = gone or await _within(lambda: process.returncode is not None, _LAST_SECONDS)
+            if not gone:
+                _signal(group, signal.SIGKILL)
             await has_ended(process)
         finally:
             # What left its group may hold its pipes open.

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Signals"]
 
 _NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2")
-"""Signals that would end the program alone. What SIGKILL leaves behind cannot be helped: Linux tells a child of the end of the
-thread that has started it (PR_SET_PDEATHSIG), and not of the end of the program."""
+"""Signals that would end the program alone. After SIGKILL, which no program handles, `kr_core.supervisor` ends what runs; on Linux alone."""
 _AGAIN_SECONDS = 0.01
 """After a signal that was dropped; the callback has ended by then, or drops this one too."""
 _ENDED = 128

@@ -8,15 +8,16 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.dispatch.sandbox import command
 from kr_core.net.redaction import redacted
-from kr_core.processes import POLITE_SECONDS, end_group, start_group
+from kr_core.processes import POLITE_SECONDS, end_group, start_order
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
     from asyncio.subprocess import Process
     from pathlib import Path
+
+    from kr_core.processes import Order
 
 __all__ = ["OUTPUT_BYTES", "EndedAgent", "run_agent"]
 
@@ -33,8 +34,6 @@ _FREE_BYTES = 128 * 2**20
 """How much of the disk must stay free."""
 _FILES = 500_000
 """How many files it may make."""
-_KEPT = ("PATH", "LD_LIBRARY_PATH")
-"""What the interpreter that watches over the agent may need to start."""
 
 
 class EndedAgent(NamedTuple):
@@ -49,7 +48,7 @@ class EndedAgent(NamedTuple):
     timed_out: bool = False
 
 
-async def run_agent(order: Path, stdin: str, folder: Path, seconds: float) -> EndedAgent:
+async def run_agent(order: Order, stdin: str, folder: Path, seconds: float) -> EndedAgent:
     """Run an agent to its end; cancelled, it ends the agent and everything that it started first.
 
     Args:
@@ -58,9 +57,8 @@ async def run_agent(order: Path, stdin: str, folder: Path, seconds: float) -> En
         folder: its worktree.
         seconds: its time limit.
     """
-    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     try:
-        process = await start_group(*command(order), cwd=folder.parent, env=environment)
+        process = await start_order(order, cwd=folder.parent)
     except (OSError, ValueError) as error:
         return EndedAgent(None, f"cannot be started: {error}", "")
     output = bytearray()

@@ -230,9 +230,7 @@ class TaskAttempts:
         scratch = work / "scratch"
         scratch.mkdir()
         confinement = sandbox.Confinement(space.tree, scratch, hidden, readable)
-        file = sandbox.write_order(
-            work / "order.json", self._session.sandbox, confinement, argv, program.environment
-        )
+        supervised = sandbox.order(self._session.sandbox, confinement, argv, program.environment)
         log.say(
             "task.started",
             base=space.base,
@@ -242,7 +240,7 @@ class TaskAttempts:
         self._session.running[log.attempt] = []
         loop = asyncio.get_running_loop()
         began = loop.time()
-        ended = await run_agent(file, program.stdin, space.tree, profile.timeout_seconds)
+        ended = await run_agent(supervised, program.stdin, space.tree, profile.timeout_seconds)
         for one in await self._session.check_project():
             log.say("task.restored", name=one.name, restored=one.restored, found=one.kept)
         log.say(

@@ -6,7 +6,6 @@ the home folder, of the temporary folder and of the project is hidden. The gate 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -14,14 +13,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.dispatch import supervisor
+from kr_core import supervisor
+from kr_core.processes import Supervision, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["FILE_BYTES", "NAMES", "Confinement", "choose", "write_order"]
+    from kr_core.processes import Confined, Order
+
+__all__ = ["FILE_BYTES", "NAMES", "Confinement", "choose", "order"]
 
 NAMES = ("bubblewrap", "landlock", "none")
 """In the order in which they are tried."""
@@ -77,38 +79,31 @@ def _holds(name: str) -> bool:
         target = outside / "written"
         argv = (sys.executable, "-I", "-S", "-c", _PROBE, str(target))
         confinement = Confinement(tree, scratch, _hidden(), named_by(argv, _hidden()))
-        order = write_order(top / "order.json", name, confinement, argv, {"PATH": os.defpath})
+        held = Supervision(order(name, confinement, argv, {"PATH": os.defpath}))
         try:
             done = subprocess.run(  # noqa: S603  no shell
-                command(order), check=False, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
-            )
+                held.argv, check=False, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL,
+                env=held.environment, pass_fds=held.inherited,
+            )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired):
             return False
+        finally:
+            held.hand_over()
+            held.close()
         return done.returncode == 0 and (tree / "inside").exists() and not target.exists()
 
 
-def command(order: Path) -> tuple[str, ...]:
-    """What runs an order."""
-    return (sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(order))
-
-
-def write_order(
-    file: Path, name: str, confinement: Confinement, argv: Sequence[str], environment: Mapping[str, str]
-) -> Path:
-    """Write what the supervisor is to run.
+def order(name: str, confinement: Confinement, argv: Sequence[str], environment: Mapping[str, str]) -> Order:
+    """What the supervisor is to run.
 
     Args:
-        file: where.
         name: one of `NAMES`.
         confinement: of the agent.
         argv: the agent.
         environment: all of its environment.
-
-    Raises:
-        OSError: it cannot be written.
     """
     own = {**environment, "TMPDIR": "/tmp" if name == "bubblewrap" else str(confinement.scratch)}  # noqa: S108  its own there
-    landlock: dict[str, Any] | None = None
+    landlock: dict[str, list[str]] | None = None
     inner = list(argv)
     if name == "bubblewrap":
         inner = [*_wrapped(confinement), *argv]
@@ -122,16 +117,12 @@ def write_order(
                 *(f"/dev/{device}" for device in _DEVICES),
             ],
         }
-    told = {
-        "argv": inner,
-        "environment": own,
+    confined: Confined = {
         "folder": str(confinement.tree),
-        "parent": os.getpid(),
-        "landlock": landlock,
         "file_bytes": FILE_BYTES,
+        "landlock": landlock,
     }
-    file.write_text(json.dumps(told), "utf-8")
-    return file
+    return order_of(inner, own, confined)
 
 
 def _bubblewrap() -> str | None:

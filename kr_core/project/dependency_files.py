@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles import Ecosystem, LockFile, Pin
 
 _State = tuple[int, int, int] | None
-_LIMIT_BYTES = 100_000_000
-"""Of all files of a project together; the largest that is known has a tenth."""
+_LIMIT_BYTES = 30_000_000
+"""Of all files of a project together, which take half a minute and a gigabyte at most; the largest that are known have a third."""
 
 
 class NamedDependency(NamedTuple):

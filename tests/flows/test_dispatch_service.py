@@ -117,7 +117,7 @@ def test_the_end_of_the_service_ends_its_tasks(project, kr_here):
     """They are failed on record, and can be run again."""
     with KnowledgeRouterService.open(folder=project.top) as made:
         handle = made.dispatch_task(task("T003"), "dede")
-        while not list((project.top / ".kr/dispatch/work").glob("*/order.json")):
+        while not list((project.top / ".kr/dispatch/work").glob("*/scratch")):
             threading.Event().wait(0.02)
         assert made.get_agent_status(handle).state == "running"
     assert project.status == []

@@ -1,4 +1,4 @@
-"""SIGTERM, SIGHUP, SIGQUIT and Ctrl-C end a command with all that it has started: what it waits for, and what that has started."""
+"""Signals end a command with all that it has started: what it waits for, what that has started, and what hides in a session of its own."""
 
 from __future__ import annotations
 
@@ -20,16 +20,37 @@ pytestmark = pytest.mark.req("Z8")
 
 PATIENCE_SECONDS = 120
 """Nothing takes so long; it keeps a failure from waiting for ever."""
+DETACHED = """
+import os, signal, time
+os.setsid()
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork():
+    os._exit(0)
+with open({pids!r} + ".detached", "w") as file:
+    file.write(str(os.getpid()))
+time.sleep(600)
+"""
 HANGS = """
 import os, signal, subprocess, sys, time
 for number in {ignored!r}:
     signal.signal(number, signal.SIG_IGN)
-inner = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"])
+python = [sys.executable, "-I", "-S", "-c"]
+inner = subprocess.Popen([*python, "import time; time.sleep(600)"])
+pids = [os.getpid(), inner.pid]
+if {detached!r}:
+    subprocess.run([*python, {detached!r}])
+    while not (os.path.exists({pids!r} + ".detached") and open({pids!r} + ".detached").read()):
+        time.sleep(0.01)
+    pids.append(int(open({pids!r} + ".detached").read()))
 with open({pids!r} + ".new", "w") as file:
-    file.write(f"{{os.getpid()}} {{inner.pid}}")
+    file.write(" ".join(map(str, pids)))
 os.rename({pids!r} + ".new", {pids!r})
 time.sleep(600)
 """
+needs_subreaper = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere what leaves its group and its session is lost"
+)
 ASK = ("ask", "Which session store should we use?", "--target", "duc")
 RESEARCH = ("research", "How do I set the timeout of a parcel?", "--framework", "parcel", "--refresh")
 
@@ -63,7 +84,9 @@ class Hanging:
     def configure(self, command, ignored=()):
         """`mcp`: a source over standard input and output; `command`: an agent."""
         program = self._folder / "hangs.py"
-        program.write_text(HANGS.format(ignored=[int(one) for one in ignored], pids=str(self._pids)))
+        pids = str(self._pids)
+        detached = DETACHED.format(pids=pids) if sys.platform == "linux" else ""
+        program.write_text(HANGS.format(ignored=[int(one) for one in ignored], pids=pids, detached=detached))
         argv = json.dumps([sys.executable, "-I", "-S", str(program)])
         if command == "mcp":
             text = (
@@ -150,6 +173,17 @@ def test_programs_that_ignore_sigterm_are_ended_too(hanging, command, arguments)
     hanging.configure(command, ignored=(signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
     hanging.start(*arguments).send_signal(signal.SIGTERM)
     assert hanging.ended()[0] == 143
+
+
+@needs_subreaper
+@pytest.mark.parametrize(
+    ("command", "arguments"), [("mcp", RESEARCH), ("command", ASK)], ids=["mcp", "command"]
+)
+def test_a_kill_ends_what_a_command_has_started(hanging, command, arguments):
+    """What cannot be handled leaves nothing either."""
+    hanging.configure(command, ignored=(signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
+    hanging.start(*arguments).kill()
+    assert hanging.ended()[0] == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2], ids=str)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from time import process_time
 
 import pytest
 
 from kr_core.search.documents import loaders
 from kr_core.search.documents import pdf as pdf_reader
 from kr_core.search.documents.loaders import SkippedFile, read
+from kr_core.search.documents.worker_pool import ReadJob, read_all
 
 pytestmark = [pytest.mark.req("Z8"), pytest.mark.req("E6")]
 _FONTS = b"/Resources<</Font<</F1 5 0 R>>/XObject<</X 6 0 R>>>>"
@@ -76,6 +78,26 @@ def test_a_page_that_draws_one_form_very_often_is_passed_over(monkeypatch):
     form = _stream(b"BT /F1 12 Tf " + b"(a) Tj 1 0 Td " * 20_000 + b"ET", more=_FORM)
     data = _pdf(_stream(b"/X Do " * 2_000), form)
     assert "it takes more than 0." in _said("a.pdf", data)
+
+
+def test_small_documents_share_the_time_beyond_what_their_size_earns(monkeypatch, tmp_path):
+    """A folder of small documents that each draw one form very often takes little longer than one of them; others are read."""
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr(pdf_reader, "_MIN_SECONDS", 1.0)
+    monkeypatch.setattr(pdf_reader, "_SHARED_SECONDS", 1.0)
+    form = _stream(b"BT /F1 12 Tf " + b"(a) Tj 1 0 Td " * 20_000 + b"ET", more=_FORM)
+    for number in range(8):
+        (tmp_path / f"a{number}.pdf").write_bytes(_pdf(_stream(b"/X Do " * 2_000 + b"%%%d" % number), form))
+    (tmp_path / "z.pdf").write_bytes(_pdf(_stream(b"BT /F1 12 Tf (stripes) Tj ET"), _WORDS))
+    jobs = [
+        ReadJob(str(tmp_path), str(file), file.name, file.stat().st_size, 0)
+        for file in sorted(tmp_path.iterdir())
+    ]
+    began = process_time()
+    found = [prepared for _job, prepared in read_all(jobs, processes=0)]
+    assert process_time() - began < 5
+    assert ["it takes more than" in prepared.note for prepared in found] == [True] * 8 + [False]
+    assert found[-1].blocks
 
 
 def test_a_notebook_of_very_many_empty_values_is_passed_over():

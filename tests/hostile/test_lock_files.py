@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 
 import pytest
-from support.regexes import at_most
+from support.regexes import at_most, seconds_for
 
 from kr_core.project.lockfiles import uv
 from kr_core.project.project import LocalProject
@@ -114,6 +116,64 @@ def test_aliases_of_aliases_in_the_settings_of_yarn_name_no_catalog(tmp_path):
     assert project.version_of("ms") == ("2.1.3", "yarn.lock")
 
 
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_a_lock_file_of_yarn_1_with_many_dependencies_is_read_in_seconds(tmp_path):
+    """Its text is not searched again for each dependency; 2.9 MB took 20 seconds so."""
+    names = [f"p{number}" for number in range(20_000)]
+    (tmp_path / "package.json").write_text(json.dumps({"dependencies": dict.fromkeys(names, "^1")}))
+    locked = "".join(f'{name}@^1:\n  version "1.0.0"\n  # {"-" * 100}\n\n' for name in names)
+    (tmp_path / "yarn.lock").write_text(f"# yarn lockfile v1\n\n\n{locked}")
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert seconds_for(project.versions, limit=_YARN_SECONDS) < _YARN_SECONDS
+    assert project.version_of("p19999") == ("1.0.0", "yarn.lock")
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_properties_of_a_pom_xml_that_make_a_long_text_are_read_in_seconds(tmp_path):
+    """Each is filled in once, and a long text cannot be a version; 0.6 MB took more than a minute so."""
+    dependency = (
+        "<dependency><groupId>g</groupId><artifactId>a{}</artifactId><version>${{v}}</version></dependency>"
+    )
+    properties = f"<properties><v>{'${w}' * 250}</v><w>{'y' * 500_000}</w></properties>"
+    dependencies = "".join(dependency.format(number) for number in range(200))
+    (tmp_path / "pom.xml").write_text(
+        f"<project>{properties}<dependencies>{dependencies}</dependencies></project>"
+    )
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert seconds_for(project.versions, limit=_POM_SECONDS) < _POM_SECONDS
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_variables_of_a_gradle_script_that_make_a_long_text_are_read_in_seconds(tmp_path):
+    """A long text cannot be a version, and is not put together for each dependency."""
+    dependency = "implementation 'g:a{}:" + "$v" * 30 + "'\n"
+    script = "".join(
+        [f"def v = '{'y' * 400_000}'\n", *(dependency.format(number) for number in range(2_000))]
+    )
+    (tmp_path / "build.gradle").write_text(script)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert seconds_for(project.versions, limit=_GRADLE_SECONDS) < _GRADLE_SECONDS
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.req("K9")
+def test_files_of_more_than_30_mb_together_are_not_all_read(tmp_path):
+    """Each may be as large as a file may be, and takes its seconds and its memory."""
+    for name in ("poetry.lock", "pnpm-lock.yaml"):
+        (tmp_path / name).write_text("")
+        os.truncate(tmp_path / name, 16_000_000)
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+    assert not project.versions()
+    together = "pnpm-lock.yaml: left out; the files that name versions have more than 30 MB together"
+    assert together in project.warnings
+
+
+_YARN_SECONDS = 8.0
+_GRADLE_SECONDS = 2.0
+_POM_SECONDS = 3.0
 _NINES = "9" * 5_000
 ODD = {
     "a list as the version of a package-lock": (

@@ -1,6 +1,9 @@
 """Programs that lead a group: nothing of it is left, whenever the one who started it gives up."""
 
+import ast
 import asyncio
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -79,3 +82,109 @@ def test_it_is_ended_with_what_it_started(tmp_path):
 
     asyncio.run(go())
     until(ended(pids))
+
+
+LEAVES = """
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        with open(sys.argv[1] + ".part", "w") as file:
+            file.write(str(os.getpid()))
+        os.replace(sys.argv[1] + ".part", sys.argv[1])
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.005)
+exec(sys.argv[2])
+"""
+needs_subreaper = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has subreapers")
+
+
+def ran(*argv, **options):
+    """Start a program, wait for its end, and return its code and what it wrote on its standard error output."""
+
+    async def go():
+        process = await start_group(*argv, **options)
+        _out, err = await process.communicate(b"")
+        await end_group(process)
+        return process.returncode, err
+
+    return asyncio.run(go())
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [("os._exit(3)", 3), ("os.kill(os.getpid(), 9)", -9), ("os.kill(os.getpid(), signal.SIGTERM)", -15)],
+)
+def test_what_hides_in_its_own_session_ends_with_its_program(tmp_path, last, code):
+    """It ignores SIGTERM and has another parent by then; the return code is the program's."""
+    pids = tmp_path / "pids"
+    assert ran(sys.executable, "-I", "-S", "-c", LEAVES, str(pids), last) == (code, b"")
+    assert ended(pids)()
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_a_program_that_is_asked_to_end_has_time_for_it(tmp_path):
+    """So has what it has started in a session of its own."""
+    inner = (
+        "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(open(sys.argv[1], 'w').write('x')))"
+    )
+    told = f"{inner}; print(flush=True); time.sleep(600)"
+    outer = (
+        "import subprocess, sys; one = subprocess.Popen([sys.executable, '-I', '-S', '-c', *sys.argv[1:]], "
+        "start_new_session=True, stdout=subprocess.PIPE); one.stdout.readline(); print(flush=True); one.wait()"
+    )
+
+    async def go():
+        process = await start_group(sys.executable, "-I", "-S", "-c", outer, told, str(tmp_path / "ended"))
+        await process.stdout.readline()
+        await end_group(process)
+
+    asyncio.run(go())
+    assert (tmp_path / "ended").read_text() == "x"
+
+
+@pytest.mark.req("R8")
+@pytest.mark.parametrize(
+    ("argv", "error"),
+    [
+        (("/nowhere/program",), FileNotFoundError),
+        (("no-such-program-of-kr",), FileNotFoundError),
+        (("/etc/passwd",), PermissionError),
+        ((sys.executable, "a\0b"), ValueError),
+    ],
+    ids=["path", "name", "no program", "null"],
+)
+def test_why_a_program_cannot_be_started_is_known(argv, error):
+    """The error is that of the program, and names it."""
+    with pytest.raises(error) as raised:
+        asyncio.run(start_group(*argv))
+    if isinstance(raised.value, OSError):
+        assert raised.value.filename == argv[0]
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(start_group(sys.executable, cwd="/nowhere"))
+
+
+@needs_proc
+@pytest.mark.req("R8")
+def test_a_program_is_started_as_if_nothing_watched_over_it():
+    """Nothing of that is in its environment, its open files or its signals; SIGPIPE ends it, as other programs."""
+    code = (
+        "import os, signal, sys; from pathlib import Path; status = Path('/proc/self/status').read_text();"
+        "said = sorted(os.environb.items()), len(os.listdir('/proc/self/fd')), os.getpgrp() == os.getsid(0);"
+        "sys.stderr.write(repr((*said, status[status.index('SigBlk'):].split()[1:4:2])))"
+    )
+    environment = {"A": "\xe4\udcff", "LC_ALL": "C", "PATH": "/bin"}
+    returned, err = ran(sys.executable, "-I", "-S", "-c", code, env=environment)
+    expected = sorted((os.fsencode(name), os.fsencode(value)) for name, value in environment.items())
+    assert returned == 0, err
+    found, files, leads, (blocked, ignored) = ast.literal_eval(err.decode())
+    assert (found, files, leads) == (expected, 4, True)  # the fourth file is the list
+    assert (blocked, int(ignored, 16) & ~(1 << 12 | 1 << 24)) == ("0" * 16, 0)  # Python itself ignores two
+    assert ran("sh", "-c", "kill -PIPE $$") == (-signal.SIGPIPE, b"")

@@ -41,6 +41,8 @@ _VARIABLE = re.compile(
     r"(?P<name>[A-Za-z_][\w.]{0,200}+)(?:['\"]\s*+\])?(?:['\"]\s*+,|(?:\s*+:\s*+String)?\s*+=|\s++by\s++extra\s*+\()\s*+['\"](?P<value>[^'\"$\n]+)['\"]",
     re.MULTILINE,
 )
+_LONGEST = 1000
+"""Of all that is filled in for variables: a long text cannot be a version, and each of very many dependencies may name it often."""
 _REFERENCE = re.compile(r"\$\{?(?P<name>[\w.]+)\}?")
 _COMMENT = re.compile(r"/\*|(?<![:'\"\w])//[^\n]*")
 _PROPERTY = re.compile(r"^[ \t]*+(?P<name>[\w.]++)[ \t]*+[=:][ \t]*+(?P<value>\S++)[ \t\r]*+$", re.MULTILINE)
@@ -159,7 +161,9 @@ def _filled(version: str, variables: dict[str, str]) -> str:
         return text
     names = [found["name"] for found in _REFERENCE.finditer(text)]
     values = {name: variables.get(name, variables.get(name.rpartition(".")[2], "")) for name in names}
-    return _REFERENCE.sub(lambda found: values[found["name"]], text) if all(values.values()) else ""
+    if not all(values.values()) or sum(len(values[name]) for name in names) > _LONGEST:
+        return ""
+    return _REFERENCE.sub(lambda found: values[found["name"]], text)
 
 
 def _is_test(found: re.Match[str]) -> bool:

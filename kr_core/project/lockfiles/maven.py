@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kr_core.project.lockfiles.pins import Pin, UnreadableError
 
@@ -19,21 +19,38 @@ _PARENTS = 10
 _LONGEST = 1000
 
 
-class _Model(NamedTuple):
-    """A `pom.xml` and its parents in the tree, nearest first."""
+class _Model:
+    """A `pom.xml` and its parents in the tree, nearest first; `properties` are as they are written."""
 
-    chain: list[Element]
-    properties: dict[str, str]
+    def __init__(self, chain: list[Element], properties: dict[str, str]) -> None:
+        self.chain = chain
+        self._written = properties
+        self._values: dict[str, str | None] = {}
 
     def filled(self, text: str) -> str:
-        """Text with its properties; empty where one is unknown or refers to itself."""
-        for _ in range(_PARENTS):
-            if "${" not in text:
-                return text
-            if any(found[1] not in self.properties for found in _PROPERTY.finditer(text)):
-                return ""
-            text = _PROPERTY.sub(lambda found: self.properties[found[1]], text)[:_LONGEST]
-        return ""
+        """Text with its properties; empty where one is unknown or refers to itself, or where they make it too long."""
+        return self._filled(text, 0) or ""
+
+    def _filled(self, text: str, depth: int) -> str | None:
+        parts: list[str] = []
+        length = end = 0
+        for found in _PROPERTY.finditer(text):
+            value = self._value(found[1], depth)
+            if value is None or (length := length + len(value)) > _LONGEST:
+                return None
+            parts += (text[end : found.start()], value)
+            end = found.end()
+        filled = "".join([*parts, text[end:]])
+        return None if "${" in filled else filled
+
+    def _value(self, name: str, depth: int) -> str | None:
+        """The value of a property, found once: each of very many dependencies may name it, and it may name many."""
+        if name not in self._values:
+            self._values[name] = None  # as long as it is looked for: one may refer to itself
+            written = self._written.get(name)
+            if written is not None and depth < _PARENTS and len(written) <= _LONGEST:
+                self._values[name] = self._filled(written, depth + 1)
+        return self._values[name]
 
     def name(self, element: Element) -> str:
         return f"{self.filled(_said(element, 'groupId'))}:{self.filled(_said(element, 'artifactId'))}"

@@ -70,8 +70,8 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
 
     A dependency that nothing was chosen for has no version, where several of the package are locked.
     """
-    locked = list(entries(text))
-    if not locked and text.strip() and "yarn lockfile" not in text and "__metadata" not in text:
+    locked, is_berry = list(entries(text)), "__metadata" in text
+    if not locked and text.strip() and "yarn lockfile" not in text and not is_berry:
         raise UnreadableError("no lock file of yarn", 1)
     chosen = {_unbound(descriptor): each for each in locked for descriptor in each.descriptors}
     catalogs, resolutions = _catalogs(view), table(_manifest(".", view).get("resolutions"))
@@ -84,7 +84,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
         for name, asked, development in dependencies(manifest):
             own = _catalogued(name, asked, catalogs)
             resolved = tuple(_resolved(name, own, string(manifest.get("name")), resolutions))
-            wanted = (*resolved, own) if "__metadata" in text else (own, *resolved)
+            wanted = (*resolved, own) if is_berry else (own, *resolved)
             bound = f"{_BOUND}{quote(folder, safe='')}"
             keys = (f"{name}@{key}" for each in wanted for key in (f"npm:{each}", each, f"{each}{bound}"))
             if found := next((chosen[key] for key in keys if key in chosen), None):

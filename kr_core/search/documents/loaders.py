@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kr_core.markup.blocks import Block
+    from kr_core.search.documents.pdf import PdfTime
 
 __all__ = ["LoadedDocument", "SkippedFile", "kind_of", "limit_of", "read"]
 
@@ -105,12 +106,13 @@ def limit_of(kind: str) -> int:
     return _LARGEST.get(kind, _LARGEST_TEXT)
 
 
-def read(name: str, data: bytes) -> LoadedDocument:
+def read(name: str, data: bytes, pdf_time: PdfTime | None = None) -> LoadedDocument:
     """The passages of a file, as they are asked for.
 
     Args:
         name: the file's name; its ending says what reads it.
         data: what it holds.
+        pdf_time: what it shares with the files that are read with it.
 
     Raises:
         Passed: it cannot be read, with the reason; also while the passages are taken.
@@ -119,7 +121,7 @@ def read(name: str, data: bytes) -> LoadedDocument:
     if kind == "notebook":
         return LoadedDocument(_guarded(map(_writable, divided(notebook.blocks(data)))))
     if kind == "pdf":
-        return LoadedDocument(_guarded(map(_writable, divided(_pdf(data)))))
+        return LoadedDocument(_guarded(map(_writable, divided(_pdf(data, pdf_time)))))
     text, note = decoded(data)
     if kind == "python":
         if len(text) > source_code.LARGEST_TREE:
@@ -133,10 +135,10 @@ def read(name: str, data: bytes) -> LoadedDocument:
     return LoadedDocument(_guarded(divided(reader(text))), note=note)
 
 
-def _pdf(data: bytes) -> Iterator[Block]:
+def _pdf(data: bytes, pdf_time: PdfTime | None) -> Iterator[Block]:
     from kr_core.search.documents import pdf
 
-    yield from pdf.blocks(data)
+    yield from pdf.blocks(data, pdf_time)
 
 
 def _guarded(pieces: Iterator[Chunk]) -> Iterator[Chunk]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kr_core.files import read_start
 from kr_core.search.documents.encoding import packed
 from kr_core.search.documents.loaders import SkippedFile, kind_of, limit_of, read
+from kr_core.search.documents.pdf import PdfTime
 from kr_core.search.documents.sqlite_index import FORMAT
 
 if TYPE_CHECKING:
@@ -65,8 +66,13 @@ class PreparedFile(NamedTuple):
     blocks: tuple[PackedBlock, ...] = ()
 
 
-def prepared(job: ReadJob) -> PreparedFile:
-    """Read a file, unless its content is known."""
+def prepared(job: ReadJob, pdf_time: PdfTime | None = None) -> PreparedFile:
+    """Read a file, unless its content is known.
+
+    Args:
+        job: the file.
+        pdf_time: what it shares with the files that are read with it.
+    """
     most = limit_of(kind_of(job.path) or "plain")
     try:
         # One that grows meanwhile is read again the next time; what it is now is not what was looked at.
@@ -80,7 +86,7 @@ def prepared(job: ReadJob) -> PreparedFile:
     if digest == job.hash:
         return PreparedFile("same", tuple(faults), digest)
     try:
-        reading = read(job.path, data)
+        reading = read(job.path, data, pdf_time)
         blocks = tuple(packed(job.root, job.name, reading.title, reading.pieces))
     except SkippedFile as passed:
         faults.append(f"{job.path}: {passed}")
@@ -124,15 +130,15 @@ def read_all(jobs: Iterable[ReadJob], processes: int) -> Iterator[tuple[ReadJob,
         processes: how many other processes may read; with fewer than two, this one reads.
     """
     coming = iter(jobs)
-    alone = _ALONE
+    alone, pdf_time = _ALONE, PdfTime()
     for job in coming:
-        yield job, prepared(job)
+        yield job, prepared(job, pdf_time)
         alone -= job.size + _OPENED
         if alone <= 0 and processes > 1 and _may_start():
             break
     else:
         return
-    readers = _Readers(min(processes, _MOST))
+    readers = _Readers(min(processes, _MOST), pdf_time)
     try:
         yield from readers.read(_groups(coming))
     finally:
@@ -165,16 +171,17 @@ class _ReadBatch(NamedTuple):
     size: int
     read: Future[list[PreparedFile] | None]
 
-    def taken(self) -> Iterator[tuple[ReadJob, PreparedFile]]:
+    def taken(self, pdf_time: PdfTime) -> Iterator[tuple[ReadJob, PreparedFile]]:
         found = self.read.result()
         for number, job in enumerate(self.jobs):
-            yield job, prepared(job) if found is None else found[number]
+            yield job, prepared(job, pdf_time) if found is None else found[number]
 
 
 class _Readers:
     """Readers, and as many threads that talk with them."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, pdf_time: PdfTime) -> None:
+        self._pdf_time = pdf_time
         self._all = [_ReaderProcess() for _ in range(count)]
         self._free: SimpleQueue[_ReaderProcess] = SimpleQueue()
         for reader in self._all:
@@ -187,11 +194,11 @@ class _Readers:
         for jobs, size in groups:
             while waiting and (held + size > _HELD or len(waiting) >= _AHEAD * len(self._all)):
                 held -= waiting[0].size
-                yield from waiting.popleft().taken()
+                yield from waiting.popleft().taken(self._pdf_time)
             waiting.append(_ReadBatch(jobs, size, self._threads.submit(self._read, jobs)))
             held += size
         while waiting:
-            yield from waiting.popleft().taken()
+            yield from waiting.popleft().taken(self._pdf_time)
 
     def _read(self, jobs: list[ReadJob]) -> list[PreparedFile] | None:
         reader = self._free.get()
@@ -276,9 +283,10 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is interrupted too, and ends this process
     jobs, results = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what a parser prints is no answer
+    pdf_time = PdfTime()
     with suppress(BrokenPipeError, EOFError):
         pickle.dump(_who(), results)
         while True:
             results.flush()
             some = pickle.load(jobs)  # noqa: S301  of the process that started this one
-            pickle.dump([prepared(job) for job in some], results)
+            pickle.dump([prepared(job, pdf_time) for job in some], results)
