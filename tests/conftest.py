@@ -28,26 +28,6 @@ gc.disable()
 settings.register_profile("untimed", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("untimed")
 
-_MEMORY = "/dev/shm"
-_ROOM = 6 * 2**30
-
-
-def _has_room(folder):
-    """Whether tests can keep their files in memory: there is enough of it, and programs start from there."""
-    try:
-        place = os.statvfs(folder)
-        with open("/proc/meminfo", encoding="ascii") as file:
-            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return False
-    runs = os.access(folder, os.W_OK) and not place.f_flag & os.ST_NOEXEC
-    return runs and min(free, place.f_bavail * place.f_frsize) > _ROOM
-
-
-# KR syncs what must survive a power failure: on a disk, tests wait for that as long as for everything else together.
-if "TMPDIR" not in os.environ and _has_room(_MEMORY):
-    os.environ["TMPDIR"] = tempfile.tempdir = _MEMORY
-
 # KR marks state folders as the user's own: nothing of the tester's is read or left behind, whatever makes a folder.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="kr-tests-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
