@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Citer", "folded", "holds", "holds_code", "plain", "plain_passage", "slot_stands"]
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
+_MOST_BEGINNING = 6
 _NAME = re.compile(r"\w+(?:\.\w+)*")
 _TICKS = re.compile(r"(`++)")
 _ATTRIBUTE = re.compile(r"<[A-Za-z][\w:-]{0,40}[\s/]++[\w:-]++\s*+=")
@@ -120,16 +121,27 @@ class Citer:
     def code(self, source: str, passage: Passage, code: str) -> CodeExample | None:
         """A code example with its citation, or None where the passage does not hold it.
 
-        Its first line is what the citation quotes: the whole may have lost prompts that stand between its lines.
+        Its first line is what the citation quotes: the whole may have lost prompts that stand between its lines. Where the passage
+        has that line more than once, it quotes as many of the lines as say which one is meant.
         """
         if not holds_code(passage.text, code):
             self.dropped.append(f"{passage.title or passage.url}: {folded(code)[:80]}")
             return None
-        first = next(line.strip() for line in code.split("\n") if line.strip())
-        number = self.cite(source, passage, first)
+        number = self.cite(source, passage, _beginning_of(passage.text, code))
         if number is None:
             return None
         return CodeExample(code=code, citation=number, language=language_of(passage.text, code))
+
+
+def _beginning_of(passage: str, code: str) -> str:
+    """The first line of a code example, with those below it without which it could be another place of the passage."""
+    lines = [line.strip() for line in code.split("\n") if line.strip()]
+    source = folded(passage)
+    for count in range(1, min(len(lines), _MOST_BEGINNING) + 1):
+        quote = " ".join(lines[:count])
+        if source.count(folded(quote)) == 1:
+            return quote
+    return lines[0]
 
 
 def loads_or_links(text: str) -> bool:

@@ -27,6 +27,7 @@ _IF_NOT_GIVEN = re.compile(
     r"|\bif it is `?None\b|\b(?:When|If) (?:set to )?`?None\b",
     re.IGNORECASE,
 )
+_MARKED = re.compile(r"\(the default\)", re.IGNORECASE)
 _OF_WORD = re.compile(
     r"\bdefaults? (?:value )?(?:of|for) (?:the )?[`'\"]?(\w+)[`'\"]? (?:in|of|for|on|to)\b", re.IGNORECASE
 )
@@ -99,6 +100,9 @@ def default_answer(
 ) -> DirectAnswer | None:
     """`The default of P in S is V`, or that P is required; of one parameter where it is given."""
     needed = [one for one in found if only in {None, one.name} and _is_required(asked, one, known)]
+    marked = _marked_default(needed[0], known) if needed else None
+    if marked is not None:
+        return marked
     first = needed[0] if needed and needed[0] is found[0] and known[0].parameter else None
     told = _required(first, known[0]) if first is not None else _value_told(asked, found, known, only)
     return told or (_required(needed[0], known[0]) if needed else None)
@@ -143,6 +147,15 @@ def _given_instead(one: NamedParameter) -> str | None:
     """What a function takes where nothing is given, if the default in its signature only marks that."""
     is_mark = bool(one.passage.parameter) and marks_nothing(one.default or "")
     return one.passage.default_means if is_mark else None
+
+
+def _marked_default(one: NamedParameter, known: Sequence[Passage]) -> DirectAnswer | None:
+    """What the documentation of a callable marks as the default for a parameter that each call must give: what holds without a call."""
+    for owner in known:
+        if owner.symbol == one.symbol and not owner.parameter:
+            told = next((each for each in all_of(owner) if _MARKED.search(each)), "")
+            return quoted(owner, told) if told else None
+    return None
 
 
 def _required(one: NamedParameter, first: Passage) -> DirectAnswer:

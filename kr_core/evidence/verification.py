@@ -280,7 +280,8 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
         unresolved = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}(?:{near})?\."
-        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}", said))
+        untold = r'Not answered here: "[^"`\[\]]{1,160}"\.'
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{untold}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.asked_words import AskedWords
@@ -12,10 +13,12 @@ from kr_core.evidence.summary import compose
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.version_gaps import gap
+from kr_core.question.analysis import subject_of
 from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
+from kr_core.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +41,12 @@ _NOTHING_FITS = 9
 """Below this score nothing of an answer fits: of the tuning questions no answerable one has less."""
 _UNRESOLVED = 2
 """Names that the library does not have; more are a pasted program."""
+_TOLD = 0.5
+"""A part of a question is not answered if the answer says less than this share of its telling words."""
+_LEAST_WORDS = 3
+"""A part with fewer telling words is about what the other says: "and what to use"."""
+_QUOTING = re.compile(r"[\"`\[\]]")
+_LONGEST_PART = 140
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -72,9 +81,9 @@ def draft_of(
 def told_with_doubt(
     query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft, score: Score
 ) -> Draft:
-    """A draft whose score is low, so that nothing in it reads as the answer; any other as it is.
+    """A draft whose score is low, so that nothing in it reads as the answer; any other with what it leaves unanswered.
 
-    It begins with how sure KR is. What a language model wrote stays, since its prose is borne out by the passages.
+    A doubtful one begins with how sure KR is. What a language model wrote stays, since its prose is borne out by the passages.
 
     Args:
         query: what is asked.
@@ -82,8 +91,11 @@ def told_with_doubt(
         draft: the answer as it was composed and scored.
         score: of the draft.
     """
-    if score.level != "low" or not draft.citations:
+    if not draft.citations:
         return draft
+    if score.level != "low":
+        untold = _parts_untold(query, draft)
+        return draft.model_copy(update={"summary": (*draft.summary, *untold)}) if untold else draft
     found = _is_about(findings) and score.score >= _NOTHING_FITS
     subject, unknown = _subject(query, findings), _says_nothing_of(findings)
     if found:
@@ -103,6 +115,28 @@ def told_with_doubt(
         missing = Claim(text=f"The documentation of {subject} {unknown}.")
         doubtful = doubtful.model_copy(update={"summary": (*doubtful.summary, missing)})
     return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})
+
+
+def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
+    """That a part of a question for several things is not answered: the answer says less than half of its telling words."""
+    parts = parse_question(query.question).parts
+    subjects = [stems(" ".join(subject_of(part))) - stems(query.framework) for part in parts]
+    said = " ".join([*(claim.text for claim in draft.summary), *(one.code for one in draft.summary_code)])
+    for symbol in {one.symbol for one in draft.citations if one.symbol}:
+        said = said.replace(symbol, "")  # what a thing is called answers nothing
+    told = stems(said)
+    untold = [
+        part
+        for part, subject in zip(parts, subjects, strict=True)
+        if len(subject) >= _LEAST_WORDS and len(subject & told) < _TOLD * len(subject)
+    ]
+    return [
+        Claim(
+            text=f'Not answered here: "{shorten(_QUOTING.sub("", part), _LONGEST_PART, placeholder=" ...")}".'
+        )
+        for part in untold
+        if len(untold) < len(parts)
+    ]
 
 
 def _is_about(findings: Sequence[tuple[str, Finding]]) -> bool:

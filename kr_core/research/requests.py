@@ -39,7 +39,7 @@ _MAY_BE_SECRET = re.compile(
     r"[\w/+-]{16,}|://[^/\s]*@|passw|pwd|secret|token|key|credential|bearer|basic|PRIVATE", re.IGNORECASE
 )
 """What a text has that is worth a closer look, which takes longer than the rest of a request."""
-_CHOSEN = "the question names no library; of the project's direct dependencies {} fits best: name another with --framework"
+_CHOSEN = "the question does not say for certain which library it means; of the project's direct dependencies {} fits best: name another with --framework"
 _TAKEN_OUT = "what looks like a secret was taken out of the question"
 
 

@@ -127,6 +127,17 @@ def test_a_claim_with_a_slot_that_is_nowhere_is_dropped_and_noted():
     assert citer.dropped == ["size: not in the cited passage", "timeout: not in the cited passage"]
 
 
+@pytest.mark.req("A4")
+def test_code_is_cited_where_it_stands_if_another_begins_alike():
+    """Two functions of a README have the same first line."""
+    text = "Ping:\n\nfunction beat() {\n  ping();\n}\n\nPong:\n\nfunction beat() {\n  pong();\n}"
+    found = passage(text, locator="README.md:10", lines=((0, 10),))
+    citer = Citer()
+    example = citer.code("docs", found, "function beat() {\n  pong();\n}")
+    assert citer.citations[example.citation - 1].locator == "README.md:18"
+    assert citer.citations[example.citation - 1].quote == "function beat() { pong();"
+
+
 @pytest.mark.req("R18")
 def test_code_that_is_not_there_is_dropped_and_noted():
     citer = Citer()

@@ -395,6 +395,25 @@ def test_sentences_on_both_sides_of_a_pointer_are_quoted_apart():
     assert shown[1] == "A lid is soft. [2]"
 
 
+@pytest.mark.req("A2", "A9")
+@pytest.mark.parametrize(
+    ("question", "untold"),
+    [
+        (
+            "How do I put a soft thing into the box, and melt a golden statue?",
+            ['Not answered here: "melt a golden statue".'],
+        ),
+        ("How do I put a thing into the box with a lid that is soft?", []),
+        ("How do I melt a golden statue, and sell a silver spoon?", []),
+    ],
+)
+def test_a_part_of_a_question_that_is_not_answered_is_named(question, untold):
+    """Half an answer does not pass for a whole one; where no part is answered, that is said otherwise."""
+    sure = Score(score=70, level="medium")
+    shown = doubted(question, found(PUT.model_copy(update={"pinned": True})), sure).summary
+    assert [claim.text for claim in shown if not claim.citations] == untold
+
+
 @pytest.mark.req("A9")
 @pytest.mark.parametrize(
     ("missing", "coverage", "score", "said"),

@@ -155,7 +155,12 @@ def _not_said(
     if asked.kind == "meaning" and (value := _value_not_explained(asked, draft)):
         yield f"no sentence of the answer says what {value} means"
     if asked.kind == "error" and not first.pinned and _last(first) not in asked.text.casefold():
-        yield "no source read here raises this error"
+        is_raised = first.what == "message"
+        yield (
+            "the message that was found may be another"
+            if is_raised
+            else "no source read here raises this error"
+        )
     decides = draft.direct and _VERDICT.match(draft.summary[0].text)
     if asked.kind == "yes_no" and not decides and not any(one.pinned for one in shown):
         yield "no sentence decides"

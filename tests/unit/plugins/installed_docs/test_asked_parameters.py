@@ -682,6 +682,25 @@ def test_whether_a_parameter_is_required_is_told(install, ask_about):
 
 
 @pytest.mark.req("A2", "A3")
+def test_what_holds_without_a_call_is_no_missing_default(install, ask_about):
+    """Which policy is the default: the documentation marks it, though each call must give one."""
+    source = '''
+        def set_policy(policy):
+            """Set the policy for ships without papers.
+
+            It is a `StrictPolicy` (the default) or an `EasyPolicy`.
+
+            Args:
+                policy: The policy to use.
+            """
+    '''
+    install("pier", {"pier/__init__.py": source})
+    text, _level = ask_about("pier", "What does pier.set_policy do and which policy is the default?")
+    assert "It is a `StrictPolicy` (the default) or an `EasyPolicy`." in text
+    assert "required" not in text
+
+
+@pytest.mark.req("A2", "A3")
 def test_what_a_named_callable_can_do_is_told_by_its_parameter(ask):
     """Its own first sentence says nothing of the question, and the parameter comes before it."""
     text, _level = ask("Can crate.moor give the ship pads to some width?")
