@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import ask, output, spot_checks, terminal_chat
-from kr_core.cli.terminal import TypedLines
+from kr_core.cli.terminal import TypedLines, tell
 from kr_core.errors import ConfigError
 from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import harmless_line, quoted
@@ -135,7 +135,8 @@ _DONE = {
 
 
 def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
-    cases = service.cases.each(waiting=not options.all)  # there may be thousands: one is in memory at a time
+    # There may be thousands: one is in memory at a time. One that was damaged hides no other.
+    cases = service.cases.each(waiting=not options.all, unreadable=tell)
     if options.json:
         print(output.as_json([case.to_dict() for case in cases]))
     elif lines := _table(cases, with_status=options.all):

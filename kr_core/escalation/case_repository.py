@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation import transitions
 from kr_core.escalation.render import shown
 from kr_core.escalation.report_update import with_report
@@ -146,16 +146,33 @@ class CaseRepository:
         """All cases, where there may be thousands."""
         return list(self.each())
 
-    def each(self, *, waiting: bool = False) -> Iterator[Case]:
-        """All cases, or those that no one has decided, one in memory at a time."""
-        return (case for _, case in self.keyed(waiting=waiting))
+    def each(
+        self, *, waiting: bool = False, unreadable: Callable[[str], None] | None = None
+    ) -> Iterator[Case]:
+        """All cases, or those that no one has decided, one in memory at a time.
 
-    def keyed(self, *, waiting: bool = False) -> Iterator[tuple[str, Case]]:
+        Args:
+            waiting: only those that no one has decided.
+            unreadable: is called with what is wrong with a case that cannot be read, and the others follow; without it that raises.
+        """
+        return (case for _, case in self.keyed(waiting=waiting, unreadable=unreadable))
+
+    def keyed(
+        self, *, waiting: bool = False, unreadable: Callable[[str], None] | None = None
+    ) -> Iterator[tuple[str, Case]]:
         """The same, each with the id under which it is kept: which is its own, if nobody has copied it."""
         for one in self.index():
             document = self._journal.document(KIND, one.id) if one.waits or not waiting else None
-            if document is not None and (document.status in WAITING or not waiting):
-                yield one.id, read(document)
+            if document is None or (waiting and document.status not in WAITING):
+                continue
+            try:
+                case = read(document)
+            except StorageError as error:
+                if unreadable is None:
+                    raise
+                unreadable(str(error))
+                continue
+            yield one.id, case
 
     def index(self) -> list[CaseListing]:
         """Id, status and version of all cases; of ten thousand in some milliseconds."""

@@ -12,6 +12,7 @@ file which was cut off, or changed, is known before anything is imported.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from hashlib import sha256
@@ -150,12 +151,24 @@ def _row(value: Any, file: Path, number: int) -> RecordRow:
         raise _wrong(file, number, "is not a row of a journal")
     try:
         if table in _JSON_AT:
-            json.loads(values[_JSON_AT[table]])
+            json.loads(values[_JSON_AT[table]], parse_float=_finite, parse_constant=_finite)
         if table == "events":
             bytes.fromhex(values[6])
     except (ValueError, RecursionError) as error:
         raise _wrong(file, number, "holds a value that cannot be read") from error
     return RecordRow(str(table), tuple(values))
+
+
+def _finite(text: str) -> float:
+    """A number; not `1e999` or `NaN`, which KR never writes and cannot count with.
+
+    Raises:
+        ValueError: it is infinite, or none.
+    """
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a finite number")
+    return number
 
 
 def _no_export(file: Path) -> StorageError:

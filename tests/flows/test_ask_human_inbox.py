@@ -127,6 +127,21 @@ def test_a_case_that_was_altered_is_named(waiting, kr_here, inbox, project_folde
     assert told in done.out
 
 
+@pytest.mark.req("H7")
+def test_a_case_that_cannot_be_read_hides_no_other(waiting, inbox, project_folder):
+    """An import may bring one, or another KR: it is named, and the others are listed."""
+    waiting()
+    waiting("--feature", "F-2")
+    with sqlite3.connect(project_folder / ".kr/journal.sqlite") as connection:
+        changed = "UPDATE documents SET data = replace(data, '\"request\"', '\"asked\"') WHERE key = 'E1'"
+        assert connection.execute(changed).rowcount == 1
+    connection.close()
+    done = inbox("list")
+    assert done.code == 0
+    assert "E2@1" in done.out
+    assert "case E1 cannot be read" in done.err
+
+
 def test_chosen(waiting, inbox):
     """One of the question's choices, by its letter; what is none is refused with those that there are."""
     waiting("--choice", "Redis", "--choice", "Postgres", answers=[("", answer("Redis", 65))])

@@ -101,6 +101,8 @@ def test_what_was_changed_is_refused(file):
         ["counters", "a", "1"],
         ["counters", "a", True],
         ["documents", "a", "b", "c", 1, "{"],
+        ["documents", "a", "b", "c", 1, '{"size": 1e999}'],
+        ["documents", "a", "b", "c", 1, '{"size": NaN}'],
         ["events", 1, "e1", "t", "r", "k", "{}", "xyz"],
         [[]],
         [],
