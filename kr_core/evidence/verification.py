@@ -219,7 +219,7 @@ def _claim_problems(
         if fault:
             yield VerificationProblem(where, fault)
         return
-    between = _unslotted(said.removeprefix(_LIST_MARK), claim["slots"], cited)
+    between = _unslotted(said, claim["slots"], cited)
     if between:
         yield VerificationProblem(where, f"says more than its passages: {between[:60]}")
 
@@ -241,7 +241,7 @@ def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     words = [word for word in re.findall(r"\w+", outside) if word.lower() not in _CONNECTING]
     if inside or words:
         return (inside or " ".join(words)).replace("\x01", "...").strip()
-    return "" if _BETWEEN.fullmatch(outside) else outside.strip()
+    return "" if _BETWEEN.fullmatch(outside.removeprefix(_LIST_MARK)) else outside.strip()
 
 
 def _without_titles(text: str, cited: Sequence[_Cited]) -> str:

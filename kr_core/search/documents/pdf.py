@@ -49,7 +49,8 @@ class PdfTime:
         """The seconds that a document of this size may take."""
         if size >= _SMALL:
             return min(_MAX_SECONDS, _MIN_SECONDS + size * _SECONDS_PER_BYTE)
-        return max(_LEAST_SECONDS, min(_MIN_SECONDS, self._left)) + size * _SMALL_SECONDS_PER_BYTE
+        more = max(_LEAST_SECONDS, min(_MIN_SECONDS, self._left))
+        return min(_MAX_SECONDS, more + size * _SMALL_SECONDS_PER_BYTE)
 
     def took(self, size: int, seconds: float) -> None:
         """Count what a document took."""
