@@ -165,13 +165,16 @@ class _Composer(PassageBlocks):
         is_shown = not first.passage.symbol and bool(first.passage.code)
         budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT_SECTION if is_shown else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.first_block(first, budgets[:1])]
-        summary += self.telling(first, _NEAR_UNSURE)
+        told = self.telling(first, _NEAR_UNSURE)
+        summary += told
         taker = first
         if is_named and first.passage.parameter and (owner := self.owner_of(first)) is not None:
             taker = first._replace(passage=owner)
             summary += self.blocks([taker], [BESIDE])
         taken = self.takes(first) if is_named else []
-        summary += [*taken, *self.also_takes(taker, leading=taker is first)]
+        summary += taken
+        if is_named or not told:
+            summary += self.also_takes(taker, leading=taker is first)
         code_after = len(summary)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
@@ -184,7 +187,9 @@ class _Composer(PassageBlocks):
             block = self.blocks([other], [BESIDE] if is_free else budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block and not is_free else 0]
-        example = self.example(first, first.support)
+        named = stems(label_of(first.passage).replace(".", " "))
+        code = self.example(first, first.support)
+        example = [one for one in code if is_named or stems(one.code) & self.subject - named]
         at_end = len(summary) if not (sure or is_shown) else code_after
         return self.drafted(summary, example, at_end, details(parts, self.citer), ())
 

@@ -365,6 +365,15 @@ def test_code_need_not_name_what_is_passed_by_its_place():
     assert draft_of(query("How do I put it with a lid?"), found(own)).summary_code == ()
 
 
+@pytest.mark.req("A4")
+def test_code_that_says_nothing_of_the_question_but_a_name_is_not_shown_in_doubt():
+    """`put(ball)` is a call like any other; it shows how a soft thing is put only if it says so."""
+    codes = ("box.put(ball)", "box.put(ball, mode='soft')")
+    for code, shown in zip(codes, (0, 1), strict=True):
+        own = PUT.model_copy(update={"text": f"{PUT.text}\n\n```python\n{code}\n```", "code": (code,)})
+        assert len(doubted("How is a soft thing stored?", found(own)).summary_code) == shown
+
+
 @pytest.mark.req("A3", "A8")
 def test_what_a_callable_takes_is_listed_where_the_question_names_it():
     """What is not sure lists neighbours; where the question names a callable, its parameters come in their place, as `help` has them."""
