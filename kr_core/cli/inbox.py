@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import ask, output, spot_checks, terminal_chat
 from kr_core.cli.terminal import TypedLines, tell
-from kr_core.errors import ConfigError
+from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import harmless_line, quoted
 from kr_core.model.questions import AskResult, HumanResponse
@@ -136,7 +136,8 @@ _DONE = {
 
 def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     # There may be thousands: one is in memory at a time. One that was damaged hides no other.
-    cases = service.cases.each(waiting=not options.all, unreadable=tell)
+    unread: list[StorageError] = []
+    cases = service.cases.each(waiting=not options.all, unreadable=unread.append)
     if options.json:
         print(output.as_json([case.to_dict() for case in cases]))
     elif lines := _table(cases, with_status=options.all):
@@ -145,6 +146,10 @@ def _list(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
         print("no question was ever put to a human" if options.all else "nothing waits for an answer")
     if not options.json and (said := spot_checks.hint(service.pipeline)):
         print(said)
+    if unread:
+        for error in unread[1:]:
+            tell(str(error))
+        raise unread[0]
     return 0
 
 

@@ -147,7 +147,7 @@ class CaseRepository:
         return list(self.each())
 
     def each(
-        self, *, waiting: bool = False, unreadable: Callable[[str], None] | None = None
+        self, *, waiting: bool = False, unreadable: Callable[[StorageError], None] | None = None
     ) -> Iterator[Case]:
         """All cases, or those that no one has decided, one in memory at a time.
 
@@ -158,7 +158,7 @@ class CaseRepository:
         return (case for _, case in self.keyed(waiting=waiting, unreadable=unreadable))
 
     def keyed(
-        self, *, waiting: bool = False, unreadable: Callable[[str], None] | None = None
+        self, *, waiting: bool = False, unreadable: Callable[[StorageError], None] | None = None
     ) -> Iterator[tuple[str, Case]]:
         """The same, each with the id under which it is kept: which is its own, if nobody has copied it."""
         for one in self.index():
@@ -170,7 +170,7 @@ class CaseRepository:
             except StorageError as error:
                 if unreadable is None:
                     raise
-                unreadable(str(error))
+                unreadable(error)
                 continue
             yield one.id, case
 
