@@ -1,7 +1,7 @@
-"""The end of a program and of all that it started; it leads a group of processes of its own (`start_new_session=True`).
+"""The end of a program and of all that it started; it leads a session of its own (`start_new_session=True`).
 
-On Linux another process (`kr_core.supervisor`) leads that group, starts the program and ends what has left the group, too. It holds
-the end of a pipe of which KR has the other one, the lifeline: when KR ends, even by SIGKILL, it ends them.
+On Linux another process (`kr_core.supervisor`) starts it, and ends what has left that session, too. It holds the end of a
+pipe of which KR has the other one, the lifeline: when KR ends, even by SIGKILL, it ends them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import asyncio
 import atexit
 import marshal
 import os
+import re
 import signal
 import sys
 import tempfile
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -28,10 +30,11 @@ __all__ = [
 POLITE_SECONDS = 0.5
 """How long each step waits for the program: two of them end within the second that a cancelled call has."""
 _POLL_SECONDS = 0.01
-_LAST_SECONDS = 5.0
-"""How long a supervisor may take to end what does not end itself; a hundredth of it where the machine is not busy."""
+_LAST_SECONDS = 12.0
+"""How long a supervisor may take to end what does not end itself: longer than it tries; a hundredth of it where the machine is not busy."""
 _KEPT = ("PATH", "LD_LIBRARY_PATH")
 """What the interpreter that watches over a program may need to start."""
+_PYTHON = re.compile(r"(?:python|pypy)[\w.-]*", re.IGNORECASE)
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 
 
@@ -46,6 +49,8 @@ class _Lifeline:
             os.close(self._ends.pop())
 
 
+_starting: set[Supervision] = set()
+"""Those whose program may not run yet."""
 _running: dict[int, _Lifeline | None] = {}
 """The groups that were started here and not ended yet: those of the whole process, as signals are."""
 
@@ -82,11 +87,21 @@ class Supervision:
         Raises:
             OSError: there are too many open files.
         """
-        given = _file_with(marshal.dumps({**order}))
-        watched, lifeline = os.pipe()
+        with ExitStack() as opened:
+
+            def ends() -> tuple[int, int]:
+                pipe = os.pipe()
+                for end in pipe:
+                    opened.callback(os.close, end)
+                return pipe
+
+            watched, lifeline = ends()
+            self.report, reported = ends()
+            given = _file_with(marshal.dumps({**order}))
+            opened.pop_all()
         self.lifeline = _Lifeline(lifeline)
-        self.report, reported = os.pipe()
-        self.inherited = (given, watched, reported)
+        self.inherited: tuple[int, ...] = (given, watched, reported)
+        _starting.add(self)
         self.argv = (sys.executable, "-I", "-S", _SUPERVISOR, *map(str, self.inherited))
         self.environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
 
@@ -94,11 +109,19 @@ class Supervision:
         """Close what it has taken over, or will not."""
         for file in self.inherited:
             os.close(file)
+        self.inherited = ()
+
+    def reported(self) -> None:
+        """Close its report."""
+        if self in _starting:
+            _starting.remove(self)
+            os.close(self.report)
 
     def close(self) -> None:
-        """Close the rest; it ends at once, with all that it has started."""
+        """Close everything; it ends at once, with all that it has started."""
+        self.hand_over()
+        self.reported()
         self.lifeline.cut()
-        os.close(self.report)
 
 
 def _file_with(data: bytes) -> int:
@@ -178,43 +201,51 @@ async def _started(argv: Sequence[str], lifeline: _Lifeline | None, **options: A
 
 
 async def _start_supervised(order: Order, options: dict[str, Any]) -> Process:
+    from kr_core.supervisor import STARTED  # with ctypes, which most commands do not need
+
     held = Supervision(order)
     try:
-        try:
-            process = await _started(
-                held.argv, held.lifeline, env=held.environment, pass_fds=held.inherited, **options
-            )
-        finally:
-            held.hand_over()
-        fault = await _first_of(held.report)
+        process = await _started(
+            held.argv, held.lifeline, env=held.environment, pass_fds=held.inherited, **options
+        )
+        held.hand_over()
+        said = await _all_of(held.report)
+        held.reported()
     except BaseException:
-        held.lifeline.cut()
+        held.close()
         raise
-    finally:
-        os.close(held.report)
-    if not fault:
+    if said == STARTED:
         return process
     await end_group(process)
-    code, _space, said = fault.decode("utf-8", "replace").partition(" ")
     program = os.fsdecode(order["argv"][0])
-    raise OSError(int(code), os.strerror(int(code)), program) if int(code) else ValueError(said)
+    if STARTED not in said:
+        raise OSError(f"what watches over it does not start: {sys.executable} {_SUPERVISOR}")
+    code, _space, fault = said.replace(STARTED, b"").decode("utf-8", "replace").partition(" ")
+    raise OSError(int(code), os.strerror(int(code)), program) if int(code) else ValueError(fault)
 
 
-async def _first_of(pipe: int) -> bytes:
-    """What comes first from a pipe; nothing at its end."""
+async def _all_of(pipe: int) -> bytes:
+    """What comes from a pipe until its end."""
     loop = asyncio.get_running_loop()
-    there = asyncio.Event()
+    there, said = asyncio.Event(), b""
+    os.set_blocking(pipe, False)
     loop.add_reader(pipe, there.set)
     try:
-        await there.wait()
-        return os.read(pipe, 4096)
+        while True:
+            await there.wait()
+            there.clear()
+            with suppress(BlockingIOError):
+                if not (some := os.read(pipe, 4096)):
+                    return said
+                said += some
     finally:
         loop.remove_reader(pipe)
 
 
 def _has_supervisor() -> bool:
     """Whether there is one: a program that brings its own Python would start itself."""
-    return sys.platform == "linux" and bool(sys.executable) and not getattr(sys, "frozen", False)
+    is_python = _PYTHON.fullmatch(Path(sys.executable or "").name) is not None
+    return sys.platform == "linux" and is_python and not getattr(sys, "frozen", False)
 
 
 def kill_groups() -> None:
@@ -229,6 +260,8 @@ def kill_groups() -> None:
 
 def _forget() -> None:
     """Hold nothing in a process that was forked: the programs are its parent's."""
+    for held in [*_starting]:
+        held.close()
     for lifeline in filter(None, _running.values()):
         lifeline.cut()
     _running.clear()

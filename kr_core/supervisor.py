@@ -1,9 +1,9 @@
 """Runs one program and ends all that it has started: a program of its own, with nothing but the standard library.
 
 `kr_core.processes` starts it as `python -I -S supervisor.py ORDER LIFELINE REPORT`, three open files: the order, a pipe that ends
-when KR ends, however that comes, and a pipe for why the program cannot be started. What leaves the program's group or session
-becomes this program's child (PR_SET_CHILD_SUBREAPER, prctl(2)), and it ends after all others. Linux alone has that;
-elsewhere it ends the program.
+when KR ends, however that comes, and a pipe for that this program runs (a null byte) and for why the other cannot be started. What that one starts becomes this program's
+child when its own parent ends, whatever session it is in (PR_SET_CHILD_SUBREAPER, prctl(2)), and this program ends after all
+others. Linux alone has that; elsewhere it ends the program and its group.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _READ = 1 << 0 | 1 << 2 | 1 << 3
 """Execute and read files, and list folders."""
 _FILE_ONLY = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 """Rights that a rule for a file may have: execute, write, read, truncate, and control a device."""
+STARTED = b"\0"
+"""What this program reports once it has started the other one, or has tried to."""
 _NOT_STARTED = 127
 _PATIENCE_SECONDS = 10.0
 _STOPS = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT}
@@ -52,7 +54,9 @@ def main(order_file: int, lifeline: int, report: int) -> int:
     family.program = os.fork()
     if family.program == 0:
         _become(order, report, handled, before)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    # Who has started this one may keep signals from most of its threads; here they are needed.
+    signal.pthread_sigmask(signal.SIG_SETMASK, set(before) - _STOPS - {signal.SIGCHLD})
+    os.write(report, STARTED)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):  # the program's alone: who reads its output hears of the end
         os.dup2(nothing, number)
@@ -78,6 +82,7 @@ def _become(
         for number in {*handled, signal.SIGPIPE, signal.SIGXFSZ}:  # Python ignores the last two
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.setsid()  # what it sends to its group is not meant for the supervisor
         if _LINUX:
             _libc.prctl(_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         if (confined := order["confined"]) is not None:
@@ -132,7 +137,7 @@ class _Family:
         while self._reap():
             if self._ended and until is None:
                 until = time.monotonic() + grace
-                self._terminate(with_group=True)
+                self._terminate()
             left = None if until is None else max(0.0, until - time.monotonic()) * 1000
             shown = poll.poll(left)
             if not shown or any(end == lifeline for end, _event in shown):
@@ -141,13 +146,13 @@ class _Family:
                 if until is not None:
                     return
                 until = time.monotonic() + grace
-                self._terminate(with_group=False)  # who ends the group has sent it a signal
+                self._terminate()
 
     def end(self) -> None:
         """End all at once; each that loses its parent becomes a child of this process."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while self._reap() and time.monotonic() < until:
-            found = _descendants() or ([] if self._ended else [self.program])
+            found = _descendants() or self._group()
             own = [_send(process, signal.SIGSTOP) for process in found]  # stopped, none starts another
             for process in found:
                 _send(process, signal.SIGKILL)
@@ -167,16 +172,15 @@ class _Family:
         except ChildProcessError:
             return False
 
-    def _terminate(self, *, with_group: bool) -> None:
-        """Ask all to end, or those that have left the group."""
-        own = os.getpgrp()
-        for process in _descendants():
-            try:
-                asked = with_group or os.getpgid(process) != own
-            except ProcessLookupError:
-                continue
-            if asked and _send(process, signal.SIGTERM):
+    def _terminate(self) -> None:
+        """Ask all to end."""
+        for process in _descendants() or self._group():
+            if _send(process, signal.SIGTERM):
                 _send(process, signal.SIGCONT)
+
+    def _group(self) -> list[int]:
+        """The program's group, as `kill` takes it, where the system lists no processes; nothing once the program has ended."""
+        return [] if self._ended else [-self.program]
 
 
 def _send(process: int, number: int) -> bool:

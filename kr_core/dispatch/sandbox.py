@@ -88,7 +88,6 @@ def _holds(name: str) -> bool:
         except (OSError, subprocess.TimeoutExpired):
             return False
         finally:
-            held.hand_over()
             held.close()
         return done.returncode == 0 and (tree / "inside").exists() and not target.exists()
 

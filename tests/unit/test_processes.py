@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import os
+import resource
 import signal
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kr_core import processes
 from kr_core.toolkit import end_group, start_group
 
 FAMILY = """
@@ -192,3 +194,85 @@ def test_a_program_is_started_as_if_nothing_watched_over_it():
         0,
     )  # Python itself ignores two
     assert ran("sh", "-c", "kill -PIPE $$") == (-signal.SIGPIPE, b"")
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_a_program_that_signals_its_own_group_ends_nothing_else():
+    """`trap 'kill 0' EXIT` is common in scripts; the group is the program's own, which it leads."""
+    script = "trap '' TERM; kill -TERM 0; kill -TERM -$$; echo alive >&2"
+    assert ran("sh", "-c", script) == (0, b"alive\n")
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_the_end_of_a_program_is_heard_where_its_signal_is_blocked():
+    """A program that embeds KR may keep signals for one of its threads; all others are started with them blocked."""
+
+    async def go():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGTERM})
+        try:
+            process = await start_group("sh", "-c", "exit 3")
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        until(lambda: not runs(process.pid))
+        await end_group(process)
+
+    asyncio.run(go())
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_a_supervisor_that_does_not_run_is_an_error(monkeypatch):
+    """Nothing has started then, though nothing went wrong that the program could tell."""
+    monkeypatch.setattr(processes, "_SUPERVISOR", os.devnull)
+    with pytest.raises(OSError, match="what watches over it does not start"):
+        asyncio.run(start_group("sh", "-c", "true"))
+
+
+@pytest.mark.req("R8")
+def test_a_program_with_its_own_python_starts_programs_itself(monkeypatch):
+    """`sys.executable` is the program there, which would start itself."""
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    assert ran("sh", "-c", "echo started >&2") == (0, b"started\n")
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_a_process_that_is_forked_meanwhile_holds_nothing_up(monkeypatch):
+    """Another thread of a program that embeds KR may fork at any time."""
+    started, forked = processes._started, []
+
+    async def forking(*arguments, **options):
+        process = await started(*arguments, **options)
+        if (child := os.fork()) == 0:
+            signal.pause()
+        forked.append(child)
+        return process
+
+    monkeypatch.setattr(processes, "_started", forking)
+    try:
+        assert ran("sh", "-c", "echo started >&2") == (0, b"started\n")
+    finally:
+        for child in forked:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+@needs_subreaper
+@pytest.mark.req("R8")
+def test_what_cannot_be_opened_leaves_nothing_open():
+    """Too many files are open, so that each one left would make it worse."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    loop = asyncio.new_event_loop()
+    before = sorted(os.listdir("/proc/self/fd"))
+    try:
+        free = sorted(set(range(256)) - set(map(int, before)))
+        for last in free[1:12]:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (last, limits[1]))
+            with pytest.raises(OSError, match="Too many open files"):
+                loop.run_until_complete(start_group("sh", "-c", "true"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    loop.close()
