@@ -115,7 +115,7 @@ def read(name: str, data: bytes, pdf_time: PdfTime | None = None) -> LoadedDocum
         pdf_time: what it shares with the files that are read with it.
 
     Raises:
-        Passed: it cannot be read, with the reason; also while the passages are taken.
+        SkippedFile: it cannot be read, with the reason; also while the passages are taken.
     """
     kind = kind_of(name)
     if kind == "notebook":
@@ -170,7 +170,7 @@ def decoded(data: bytes) -> tuple[str, str]:
     """The text of a file with line feeds alone, and a note where its encoding had to be guessed.
 
     Raises:
-        Passed: it is no text.
+        SkippedFile: it is no text.
     """
     text, note = _decoded(data)
     if "\r" in text:

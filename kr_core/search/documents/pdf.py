@@ -25,11 +25,9 @@ _SECONDS_PER_BYTE = 10 / 1_000_000
 _SMALL = 1_000_000
 """Bytes; a larger document earns its time by its size alone."""
 _SMALL_SECONDS_PER_BYTE = 20 / 1_000_000
-"""What a small one may take without a share; 653 manuals and papers of 200 MB together took 0.2 seconds more, all told."""
+"""What a small one may take without a share; 653 manuals and papers of 200 MB together took 0.2 seconds more."""
 _SHARED_SECONDS = 20.0
 """Beyond that, for all small documents that are read together: a folder can hold a thousand crafted ones."""
-_LEAST_SECONDS = 0.2
-"""For each document beyond what its size earns, once the shared time is spent."""
 _MAX_ASCII85 = 10_000_000
 """Bytes of one stream in ASCII85. Python takes a hundred times as much memory to decode it, and pypdf has no limit there."""
 _MAX_PAGE_BYTES = 10_000_000
@@ -40,7 +38,7 @@ _here = threading.local()
 
 
 class PdfTime:
-    """The processor time of documents that are read together, by one thread; a document that is read alone has its own."""
+    """The processor time of documents that one process reads, by one thread; a document that is read alone has its own."""
 
     def __init__(self) -> None:
         self._left = _SHARED_SECONDS
@@ -49,7 +47,7 @@ class PdfTime:
         """The seconds that a document of this size may take."""
         if size >= _SMALL:
             return min(_MAX_SECONDS, _MIN_SECONDS + size * _SECONDS_PER_BYTE)
-        more = max(_LEAST_SECONDS, min(_MIN_SECONDS, self._left))
+        more = max(0.0, min(_MIN_SECONDS, self._left))
         return min(_MAX_SECONDS, more + size * _SMALL_SECONDS_PER_BYTE)
 
     def took(self, size: int, seconds: float) -> None:
