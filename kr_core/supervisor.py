@@ -198,12 +198,12 @@ def _descendants() -> list[int]:
     """The processes below this one, as the system lists their parents; empty where it does not list them."""
     parents: dict[int, int] = {}
     try:
-        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  as above
+        names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  pathlib is slow to import
     except OSError:
         return []
     for name in names:
         try:
-            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  as above
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  pathlib is slow to import
                 parents[int(name)] = int(file.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue

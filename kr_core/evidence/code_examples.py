@@ -142,20 +142,23 @@ def _spoken(candidate: Passage, code: str, asked: AbstractSet[str]) -> float:
 
 
 def introduction(passage: Passage, code: str) -> str:
-    """The paragraph that stands right before the block in a passage that has some code; empty where there is none."""
-    first = code.strip().split("\n")[0].strip()
+    """The paragraph right before the block that holds some code; empty where there is none."""
+    wanted = [line.strip() for line in code.split("\n") if line.strip()]
     before: list[str] = []
+    block: list[str] = []
     fenced = False
     for line in passage.text[:_TEXT_LOOKED_AT].split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-            before = before if fenced else []
-        elif fenced and first in line:
-            break
-        elif not fenced:
-            before.append(line)
-    paragraphs = "\n".join(before).strip().split("\n\n") if fenced else []
-    return paragraphs[-1].strip() if paragraphs else ""
+        if not _FENCE.match(line):
+            (block if fenced else before).append(line)
+            continue
+        source = iter(map(str.strip, block))
+        if fenced and all(line in source for line in wanted):  # in this order
+            return "\n".join(before).strip().split("\n\n")[-1].strip()
+        if fenced:
+            before.clear()
+        block.clear()
+        fenced = not fenced
+    return ""
 
 
 def with_results(text: str, code: str) -> str:

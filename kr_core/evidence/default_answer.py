@@ -27,6 +27,7 @@ _IF_NOT_GIVEN = re.compile(
     r"|\bif it is `?None\b|\b(?:When|If) (?:set to )?`?None\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
 _MARKED = re.compile(r"\(the default\)", re.IGNORECASE)
 _OF_WORD = re.compile(
     r"\bdefaults? (?:value )?(?:of|for) (?:the )?[`'\"]?(\w+)[`'\"]? (?:in|of|for|on|to)\b", re.IGNORECASE
@@ -153,7 +154,9 @@ def _marked_default(one: NamedParameter, known: Sequence[Passage]) -> DirectAnsw
     """What the documentation of a callable marks as the default for a parameter that each call must give: what holds without a call."""
     for owner in known:
         if owner.symbol == one.symbol and not owner.parameter:
-            told = next((each for each in all_of(owner) if _MARKED.search(each)), "")
+            others = {name.lstrip("*") for name, _default in owner.parameters} - {one.name}
+            marked = (each for each in all_of(owner) if _MARKED.search(each))
+            told = next((each for each in marked if others.isdisjoint(_WORD.findall(each))), "")
             return quoted(owner, told) if told else None
     return None
 

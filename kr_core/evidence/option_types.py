@@ -66,7 +66,8 @@ def option_taker(option: Passage, known: Iterable[Passage]) -> ExplainedType | N
     takes = re.compile(rf"(?<![\w$]){re.escape(owner)}(?![\w$])")
     for one in known:
         head = (one.signature or "").split("\n")[0]
-        if one.what == "function" and one.symbol and takes.search(head):
+        taken = head.partition("(")[2].rpartition(")")[0]  # and not what it returns
+        if one.what == "function" and one.symbol and takes.search(taken):
             names = [name for name, _default in one.parameters]
             called = f"{one.symbol}({', '.join(names)})" if len(names) <= _MOST_MEMBERS else one.symbol
             return ExplainedType(f"`{called}` takes `{owner}`.", ((one, head),), (one.symbol, *names, owner))

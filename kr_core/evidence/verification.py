@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.citations import folded, holds, holds_code, plain, slot_stands
 from kr_core.evidence.generated import unsupported
 from kr_core.model import SKELETON_MARK, STALE_MARK
+from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,6 +61,9 @@ _REQUIRED = " has no default: it is required."
 """What KR says of a parameter that each call must give."""
 _OPENINGS = ("See also ", "Related: ")
 _BETWEEN = re.compile(r"[\s\w`:;,.=()*]*")
+_UNTOLD = re.compile(r'Not answered here: "([^"`\[\]]{1,160})"\.')
+_QUOTING = re.compile(r"[\"`\[\]]")
+_LONGEST_PART, _CUT = 140, " ..."
 _VERSION = r"[^\s`\[\]()]{1,60}"
 _MOST_WORK = 300_000_000
 """Characters that a check may look at, some with others again and again: seconds. KR's own reports take a thousandth."""
@@ -266,6 +271,16 @@ def _without_slots(text: str, slots: Sequence[str], cited: Sequence[_Cited]) -> 
     return text
 
 
+def untold_notice(part: str) -> str:
+    """What KR says of a part of a question that its answer leaves out."""
+    return f'Not answered here: "{shorten(_as_quoted(part), _LONGEST_PART, placeholder=_CUT)}".'
+
+
+def _as_quoted(question: str) -> str:
+    """A question as KR quotes it: without what would end the quotation, or be code or a link."""
+    return folded(printable(_QUOTING.sub("", question)))
+
+
 def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
     """Whether a sentence without a citation is one that KR itself says."""
     name = re.escape(folded(str(evidence["framework"])))
@@ -280,8 +295,10 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
         unresolved = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}(?:{near})?\."
-        untold = r'Not answered here: "[^"`\[\]]{1,160}"\.'
-        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{untold}", said))
+        untold = _UNTOLD.fullmatch(said)
+        if untold:
+            return untold[1].removesuffix(_CUT) in _as_quoted(str(evidence.get("question")))
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

@@ -53,7 +53,7 @@ _LONGEST_HEAD = 200
 """Bytes of a line before a name that is defined there."""
 _MOST_PLACES = 1_000
 """Places of a file in which a name may be defined."""
-_MAX_FILES, _MAX_SCRIPTS = 200, 3_000
+_MAX_FILES, _MAX_SCRIPTS, _MAX_FOLDERS = 200, 3_000, 3_000
 _SCRIPTS = (".js", ".cjs", ".mjs")
 _MAX_CLASSES = 3
 """Classes of a question that are looked for in all sources of each library."""
@@ -74,12 +74,14 @@ _TOLD = 0.8
 _HELD_BACK, _LARGE = 0.15, 200_000
 """How much a larger library must have more, by the bytes of its sources."""
 _RAISED = re.compile(
-    r"(?:Error|Exception|Warning|Found|Unfeasible|\b[A-Z]++(?:_[A-Z\d]++)++):[ \t]([^\n]{10,400})"
+    r"(?:Error|Exception|Warning|Found|Unfeasible|\b([A-Z]++(?:_[A-Z\d]++)++)):[ \t]([^\n]{10,400})"
 )
 _RUNS, _SHORT_RUNS, _STEP, _MOST_RUNS, _LEAST_RUN = (4, 3), (2,), 2, 8, 10
 """A raised message is looked for in runs of so many words, one from every second word; characters at least."""
 _MAX_QUOTED_BYTES = 30_000_000
-"""Of a package's sources in which a raised message or the definition of a class is looked for."""
+"""Of one package's sources in which a raised message or the definition of a class is looked for."""
+_MAX_SEARCHED_BYTES = 1_000_000_000
+"""Of the sources of all packages in which a raised message is looked for."""
 _MAX_LISTED_BYTES = 100_000_000
 """Of the lists of files of all packages, with what each file counts."""
 _MAX_READ_BYTES = 3_000_000_000
@@ -193,7 +195,7 @@ def _declarations(folder: Path) -> list[Path]:
 def _code(folder: Path) -> Iterator[Path]:
     """The README and the code of a package, without what it has brought along."""
     left = _MAX_SCRIPTS
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in islice(os.walk(folder), _MAX_FOLDERS):
         folders[:] = sorted(set(folders) - {"node_modules"})
         found = [name for name in sorted(names) if name.endswith(_SCRIPTS) or name.lower() == "readme.md"]
         yield from (folder / here / name for name in found[:left])
@@ -216,21 +218,35 @@ def _described(folder: Path, bounds: tuple[Path, ...]) -> frozenset[str]:
 
 
 def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
-    """The library whose sources hold most of the message that a question pastes, if one holds more than the others."""
+    """The library whose sources hold most of the message that a question pastes, if one holds more than the others.
+
+    A message behind a code (`FST_ERR_VALIDATION: ...`) is that of a library that has the code, too: any text may stand behind a name.
+    """
     raised = _RAISED.findall(question)
-    said = raised[-1].split() if raised else []
+    code, message = raised[-1] if raised else ("", "")
+    said = message.split()
     runs = [run for length in _RUNS for run in _runs(said, length)]
     runs = runs or [run for length in _SHORT_RUNS for run in _runs(said, length)]
     if not runs:
         return None
     found = []
+    reading = ReadingAllowance(_MAX_SEARCHED_BYTES)
     for library in libraries:
-        missing = set(runs)
-        for text in library.with_code().texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES):
+        missing, missing_code = set(runs), code.encode()
+        texts = (
+            library.with_code()
+            ._replace(reading=reading)
+            .texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES)
+        )
+        for text in texts:
             missing -= {run for run in missing if run in text}
-            if not missing:
+            if missing_code in text:
+                missing_code = b""
+            if not (missing or missing_code):
                 break
-        found.append((len(runs) - len(missing), library.name))
+        if reading.left < 0:  # what was not read may hold as much
+            return None
+        found.append((0 if missing_code else len(runs) - len(missing), library.name))
     best = max(count for count, _name in found) if found else 0
     having = [name for count, name in found if count == best]
     return having[0] if best and len(having) == 1 else None

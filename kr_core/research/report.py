@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.asked_words import AskedWords
+from kr_core.evidence.citations import loads_or_links
 from kr_core.evidence.coverage import ABOUT, PARTLY, answered
 from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
+from kr_core.evidence.verification import untold_notice
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.version_gaps import gap
@@ -45,8 +46,6 @@ _TOLD = 0.5
 """A part of a question is not answered if the answer says less than this share of its telling words."""
 _LEAST_WORDS = 3
 """A part with fewer telling words is about what the other says: "and what to use"."""
-_QUOTING = re.compile(r"[\"`\[\]]")
-_LONGEST_PART = 140
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -122,21 +121,19 @@ def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
     parts = parse_question(query.question).parts
     subjects = [stems(" ".join(subject_of(part))) - stems(query.framework) for part in parts]
     said = " ".join([*(claim.text for claim in draft.summary), *(one.code for one in draft.summary_code)])
-    for symbol in {one.symbol for one in draft.citations if one.symbol}:
-        said = said.replace(symbol, "")  # what a thing is called answers nothing
+    for symbol in sorted({one.symbol for one in draft.citations if one.symbol}, key=len, reverse=True):
+        said = re.sub(
+            rf"(?<!\w){re.escape(symbol)}(?!\w)", " ", said
+        )  # what a thing is called answers nothing
     told = stems(said)
     untold = [
         part
         for part, subject in zip(parts, subjects, strict=True)
         if len(subject) >= _LEAST_WORDS and len(subject & told) < _TOLD * len(subject)
     ]
-    return [
-        Claim(
-            text=f'Not answered here: "{shorten(_QUOTING.sub("", part), _LONGEST_PART, placeholder=" ...")}".'
-        )
-        for part in untold
-        if len(untold) < len(parts)
-    ]
+    if len(untold) == len(parts):
+        return []
+    return [Claim(text=text) for part in untold if not loads_or_links(text := untold_notice(part))]
 
 
 def _is_about(findings: Sequence[tuple[str, Finding]]) -> bool:

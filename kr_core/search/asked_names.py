@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier, Role
+from kr_core.question.vocabulary import NOT_LIBRARIES
 from kr_core.search.name_lookup import spelled_level
 from kr_core.text import STOP_WORDS
 
@@ -142,8 +143,13 @@ class AskedNames:
     def _behind_library(self) -> list[Identifier]:
         """The library with the word behind it, if that is a function or class of its top: `humanize.naturalsize` for "humanize naturalsize"."""
         for before, library, word in _RUN.findall(f" {self.text}"):
-            is_plain = word.islower() and before.lower() in _NO_CALL
-            if is_plain or word.lower() in STOP_WORDS or not self._library.is_like(library):
+            # "httpx request hooks" are no call of `httpx.request`
+            is_plain = before.lower() in _NO_CALL or word in NOT_LIBRARIES
+            if (
+                (is_plain and word.islower())
+                or word.lower() in STOP_WORDS
+                or not self._library.is_like(library)
+            ):
                 continue
             for each in self._lookup.named(word):
                 top, _dot, last = each.name.partition(".")

@@ -24,36 +24,40 @@ class _Model:
 
     def __init__(self, chain: list[Element], properties: dict[str, str]) -> None:
         self.chain = chain
-        self._written = properties
-        self._values: dict[str, str | None] = {}
+        self._values = _resolved(properties)
 
     def filled(self, text: str) -> str:
         """Text with its properties; empty where one is unknown or refers to itself, or where they make it too long."""
-        return self._filled(text, 0) or ""
-
-    def _filled(self, text: str, depth: int) -> str | None:
-        parts: list[str] = []
-        length = end = 0
-        for found in _PROPERTY.finditer(text):
-            value = self._value(found[1], depth)
-            if value is None or (length := length + len(value)) > _LONGEST:
-                return None
-            parts += (text[end : found.start()], value)
-            end = found.end()
-        filled = "".join([*parts, text[end:]])
-        return None if "${" in filled else filled
-
-    def _value(self, name: str, depth: int) -> str | None:
-        """The value of a property, found once: each of very many dependencies may name it, and it may name many."""
-        if name not in self._values:
-            self._values[name] = None  # as long as it is looked for: one may refer to itself
-            written = self._written.get(name)
-            if written is not None and depth < _PARENTS and len(written) <= _LONGEST:
-                self._values[name] = self._filled(written, depth + 1)
-        return self._values[name]
+        return _filled(text, self._values) or ""
 
     def name(self, element: Element) -> str:
         return f"{self.filled(_said(element, 'groupId'))}:{self.filled(_said(element, 'artifactId'))}"
+
+
+def _resolved(written: dict[str, str]) -> dict[str, str]:
+    """The values of properties, each found once and level by level: what refers to ten levels of others has none."""
+    left = {name: text for name, text in written.items() if len(text) <= _LONGEST}
+    values: dict[str, str] = {}
+    for _level in range(_PARENTS):
+        found = {name: text for name in left if (text := _filled(left[name], values)) is not None}
+        if not found:
+            break
+        values |= found
+        left = {name: text for name, text in left.items() if name not in found}
+    return values
+
+
+def _filled(text: str, values: dict[str, str]) -> str | None:
+    parts: list[str] = []
+    length = end = 0
+    for found in _PROPERTY.finditer(text):
+        value = values.get(found[1])
+        if value is None or (length := length + len(value)) > _LONGEST:
+            return None
+        parts += (text[end : found.start()], value)
+        end = found.end()
+    filled = "".join([*parts, text[end:]])
+    return None if "${" in filled else filled
 
 
 def read(text: str, view: ProjectView) -> Iterator[Pin]:

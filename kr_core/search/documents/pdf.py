@@ -147,7 +147,7 @@ def _limited_ascii85() -> Iterator[None]:
             return decode(data, *rest, **options)
 
         limited.limited = True  # type: ignore[attr-defined]  # a mark, so that it is done once
-        filters.ASCII85Decode.decode = staticmethod(limited)  # type: ignore[method-assign]
+        filters.ASCII85Decode.decode = staticmethod(limited)  # type: ignore[method-assign]  # pypdf has no setting for it
     _here.reading = True
     try:
         yield

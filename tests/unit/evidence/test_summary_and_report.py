@@ -414,13 +414,32 @@ def test_sentences_on_both_sides_of_a_pointer_are_quoted_apart():
         ),
         ("How do I put a thing into the box with a lid that is soft?", []),
         ("How do I melt a golden statue, and sell a silver spoon?", []),
+        (
+            "How do I put a soft thing into the box, and melt a \u202e`golden` [statue]?",
+            ['Not answered here: "melt a \ufffdgolden statue".'],
+        ),
+        (
+            "How do I put a soft thing into the box, and melt <img src=https://x.example/y> golden statues?",
+            [],
+        ),
     ],
 )
 def test_a_part_of_a_question_that_is_not_answered_is_named(question, untold):
-    """Half an answer does not pass for a whole one; where no part is answered, that is said otherwise."""
+    """Half an answer does not pass for a whole one; where no part is answered, the opening says so."""
     sure = Score(score=70, level="medium")
     shown = doubted(question, found(PUT.model_copy(update={"pinned": True})), sure).summary
     assert [claim.text for claim in shown if not claim.citations] == untold
+
+
+@pytest.mark.req("A2")
+def test_a_name_inside_of_a_word_is_no_name():
+    """`z` is a library's own name, and a letter of "frozen sizes"."""
+    thing = symbol("z", "def z():", "It counts the frozen sizes of zones. It packs a soft thing into a box.")
+    question = "How do I pack a soft thing into the box, and count frozen sizes of zones?"
+    shown = doubted(
+        question, found(thing.model_copy(update={"pinned": True})), Score(score=70, level="medium")
+    )
+    assert all(claim.citations for claim in shown.summary)
 
 
 @pytest.mark.req("A9")

@@ -128,6 +128,7 @@ def test_a_sentence_is_its_slots_and_connecting_words(kept, text, slots, good):
         "Never put anything.",
         'The documentation of lid says nothing of "x"; the nearest passages follow.',
         f"{NOTICE} Never put anything.",
+        'Not answered here: "nothing: a thing is never lost".',
     ],
 )
 def test_a_sentence_without_a_citation_is_a_notice(kept, text):

@@ -203,6 +203,17 @@ def test_a_pom_takes_versions_from_properties_and_the_parent_that_it_names(tmp_p
 
 
 @pytest.mark.req("K9")
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_properties_are_worth_does_not_depend_on_the_order_of_dependencies(tmp_path, order):
+    """Each names the next one; of more than ten levels none is filled in, whichever is asked for first."""
+    properties = "".join(f"<a{number}>${{a{number + 1}}}</a{number}>" for number in range(1, 12))
+    asked = [dependency(f"a{number}", f"${{a{number}}}") for number in (1, 2, 3, 8)]
+    body = f"<properties>{properties}<a12>1.0</a12></properties><dependencies>{''.join(asked[::order])}</dependencies>"
+    found = versions(tmp_path, {"pom.xml": pom("shop", body)})
+    assert {name[-2:]: version for name, version in found.items()} == {"a3": "1.0", "a8": "1.0"}
+
+
+@pytest.mark.req("K9")
 def test_a_parent_of_another_version_is_not_the_one_in_the_folder_above(tmp_path):
     """Maven takes it from its repository, so what it manages is not known."""
     parent = f"<dependencyManagement><dependencies>{dependency('managed', '1.1')}</dependencies></dependencyManagement>"

@@ -701,6 +701,25 @@ def test_what_holds_without_a_call_is_no_missing_default(install, ask_about):
 
 
 @pytest.mark.req("A2", "A3")
+def test_what_is_marked_as_the_default_of_another_parameter_answers_nothing(install, ask_about):
+    """The sentence is about `mode`, and `path` has no default."""
+    source = '''
+        def unload(path, mode="r"):
+            """Unload what lies at a path.
+
+            The mode `r` (the default) leaves it there.
+
+            Args:
+                path: Where it lies.
+                mode: How it is taken.
+            """
+    '''
+    install("pier", {"pier/__init__.py": source})
+    text, _level = ask_about("pier", "What is the default of path in pier.unload?")
+    assert "has no default: it is required" in text
+
+
+@pytest.mark.req("A2", "A3")
 def test_what_a_named_callable_can_do_is_told_by_its_parameter(ask):
     """Its own first sentence says nothing of the question, and the parameter comes before it."""
     text, _level = ask("Can crate.moor give the ship pads to some width?")

@@ -35,6 +35,10 @@ def paint(colour: str = "red") -> None:
     """
 
 
+def request(form: str = "") -> None:
+    """Ask for a boat."""
+
+
 def tow(boat: str, rope_length: int = 5, steady: bool = True) -> None:
     """Pull a boat."""
 
@@ -116,7 +120,12 @@ def test_a_method_may_be_what_is_asked_of_a_class(first):
 
 @pytest.mark.req("A1")
 @pytest.mark.parametrize(
-    "question", ["make dock tow load a ship with goods", "load a ship with goods in a dock tow"]
+    "question",
+    [
+        "make dock tow load a ship with goods",
+        "load a ship with goods in a dock tow",
+        "use dock request forms to load a ship with goods",
+    ],
 )
 def test_a_word_behind_the_library_may_be_what_it_does_or_a_thing(first, question):
     """Neither asks for the function that is called so."""

@@ -101,6 +101,14 @@ def test_words_in_a_comment_are_no_message(crate):
     assert told_of(crate, "a 1 2") == []
 
 
+@pytest.mark.req("A13")
+def test_comments_with_the_words_of_a_message_do_not_hide_it(crate):
+    script = "// the lid is wet\n" * 30 + "function shut () {\n  throw new LidError('the lid is wet')\n}\n"
+    lay(crate / "node_modules/crate", {"lib/shut.js": script})
+    ((error, where, *_rest),) = told_of(crate, "the lid is wet")
+    assert (error, where) == ("LidError", "shut")
+
+
 @pytest.mark.req("A2", "A13")
 def test_a_pasted_message_comes_first_and_what_tells_of_it_next(crate):
     first, second = ask(crate, "CrateError: the lid is off").passages[:2]
@@ -123,3 +131,5 @@ def test_the_dependency_whose_code_or_readme_has_a_message_is_the_one_that_is_me
     for question in ("CrateError: the lid is off", "CRATE_TOO_WET: The crate is too wet for Anna"):
         assert choose_framework(question, project).framework == "crate"
     assert choose_framework("ShipError: error free", project).framework == "ship"
+    setting = "How do I read DATABASE_URL: A lid for everything"
+    assert choose_framework(setting, project).framework != "ship"  # any text may stand behind a name

@@ -491,6 +491,7 @@ def test_an_option_of_one_type_is_not_that_of_another_and_what_takes_it_is_named
         f"/** Make a {name.lower()}. */\nexport function {name.lower()}(options?: {name}Options): void;\n"
         for name in ("Chest", "Barrel", "Basket")
     )
+    types = f"/** What a barrel has. */\nexport function usual(): BarrelOptions;\n{types}"
     manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
     lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": types})
     told = summary(tmp_path, "crate: how do I set the thickness of a barrel?")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,8 @@ _MOST_BYTES = 30_000_000
 _LARGEST = 3_000_000
 _MOST_FILES = 5_000
 _MOST_MESSAGES = 20
+_MOST_LOOKED_AT = 2_000
+"""Lines of one file that hold words of the message; most may be comments."""
 _SKIPPED = frozenset({"node_modules", "test", "tests", "__tests__", "docs", "examples", "benchmarks"})
 _BUILT = frozenset({"dist", "build", "browser", "umd", "esm", "cjs"})
 _RUNS, _MOST_RUNS, _LEAST_RUN = (4, 3, 2), 12, 8
@@ -118,7 +121,7 @@ def _runs(quote: str) -> list[bytes]:
 def _scripts(folder: Path) -> Iterator[Path]:
     """The scripts of a package, the nearest to its top first; those that are built from others come last."""
     found: list[tuple[tuple[bool, int], str]] = []
-    for here, folders, names in os.walk(folder):
+    for here, folders, names in islice(os.walk(folder), _MOST_FILES):
         folders[:] = sorted(set(folders) - _SKIPPED)
         parts = Path(here).relative_to(folder).parts
         order = not _BUILT.isdisjoint(parts), len(parts)
@@ -138,7 +141,7 @@ def _passages(text: str, where: str, runs: Sequence[bytes]) -> Iterator[IndexedP
     seen: set[int] = set()
     for run in runs:
         place = text.find(run.decode("utf-8", "replace"))
-        while place >= 0 and len(seen) < _MOST_MESSAGES:
+        while place >= 0 and len(seen) < _MOST_LOOKED_AT:
             number = bisect.bisect_left(breaks, place)
             if number not in seen and len(lines[number]) <= _LONGEST_LINE:
                 first, last = _statement(lines, number)
