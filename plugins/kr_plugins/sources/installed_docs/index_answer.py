@@ -63,10 +63,6 @@ _BESIDE = 0.45
 """How much of it any other passage covers at most."""
 _OF_CLASS = 0.6
 """How much of it the class covers that a quoted message is raised with."""
-_CALLED = 2.0
-"""What a function and its parameters count more if a how-to spells out its name, with an underscore."""
-_DOCUMENTED = 4.9
-"""The least standing of a public name with documentation."""
 _SPELLED = re.compile(
     r"`([A-Za-z_][\w.]*)|\['(\w+)'\]|(?<![\w.])((?:[A-Za-z]\w*\.)*(?:[A-Za-z]+_\w+|[A-Z][a-z]+[A-Z]\w*))"
 )
@@ -127,7 +123,6 @@ def answer(
     pins += [
         Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName)
     ]
-    pins += _called(index, named, parsed)
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
@@ -357,22 +352,6 @@ def _competes(one: Resolved, parsed: ParsedQuestion) -> float:
         parsed.kind == "error" and one.identifier.last[:1].isupper() and one.identifier.name in parsed.asking
     )
     return _RAISED if is_error and _FAULT.search(one.identifier.last) else 0.0
-
-
-def _called(index: PassageIndex, named: Resolution, parsed: ParsedQuestion) -> list[Pin]:
-    """The functions whose names a how-to spells out (`model_validator`), each with its parameters."""
-    found = []
-    for one in named.context if parsed.kind == "how_to" else ():
-        owner, _dot, last = one.entry.name.rpartition(".")
-        is_function = not owner.rpartition(".")[2][:1].isupper() and not one.entry.parameter
-        is_exact = one.identifier.form == "snake" and last == one.identifier.name
-        if is_function and is_exact and one.identifier.place == "prose" and one.entry.standing >= _DOCUMENTED:
-            parts = [hit.id for hit in index.parameters_of(one.entry.name)]
-            found += [
-                Pin(number, one.entry.name, first=False, weight=_CALLED)
-                for number in (one.entry.passage, *parts)
-            ]
-    return found
 
 
 def _marked(
