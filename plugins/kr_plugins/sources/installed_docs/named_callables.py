@@ -106,7 +106,7 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
     """The documented functions, methods and classes that the question spells as code and does not only mention."""
     seen = set()
     for one in (*named.subjects, *named.context):
-        is_spelled = one.identifier.form != "weak" and one.identifier.place == "prose"
+        is_spelled = one.identifier.place == "prose" and parsed.spells([one.entry.name])
         if not is_spelled or one.entry.parameter or one.entry.standing < _DOCUMENTED:
             continue
         if re.search(_ASIDE + re.escape(one.identifier.name), parsed.asking, re.IGNORECASE):

@@ -61,10 +61,22 @@ class Crane:
 '''
 
 
+WINCH = '''\
+class Winch:
+    """Holds ropes.
+
+    Args:
+        pace: Whether it is in a hurry.
+    """
+
+    def __init__(self, pace: bool = False) -> None: ...
+'''
+
+
 @pytest.fixture
 def first(install, project, tmp_path):
     """What the first passages of an answer are about."""
-    install("dock", {"dock/__init__.py": DOCK})
+    install("dock", {"dock/__init__.py": DOCK, "dock/winch.py": WINCH})
     source = InstalledDocs(tmp_path / "cache")
 
     def asking(question, count=2):
@@ -87,6 +99,7 @@ def first(install, project, tmp_path):
         ("How can I let Crane.lift take care of glass that breaks?", ["Crane.lift(slowly)", "Crane.lift"]),
         ("how do I make dock.Crane go far out with its arm", ["Crane(reach)", "Crane"]),
         ("Can dock.load_ship fill only some rooms?", ["load_ship(holds)", "load_ship"]),
+        ("How do I let a dock Winch pull in a hurry?", ["winch.Winch(pace)", "winch.Winch"]),
         ("dock tow with a longer rope", ["tow(rope_length)", "tow"]),
         ("Can dock load_ship fill only some rooms?", ["load_ship(holds)", "load_ship"]),
     ],
