@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from kr_core.search.asked_names import Resolved as Resolved
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit
+    from kr_core.search.expected_names import ExpectedNames as ExpectedNames
+    from kr_core.search.expected_names import look_up_expected as look_up_expected
     from kr_core.search.name_resolution import Resolution as Resolution
     from kr_core.search.name_resolution import look_up as look_up
     from kr_core.search.name_resolution import resolve as resolve

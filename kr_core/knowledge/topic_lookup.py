@@ -23,7 +23,7 @@ class TopicLookup:
     """Finds the entry on the same topic, and serves its report while it is fresh: KR's own rules, for a class of your own.
 
     An inferred query gets no hit from an entry of other words, or of the same ones in another order: that may answer another
-    question. A weak answer is a hit on the day of its research only.
+    question. A weak answer is a hit on the day of its research only, and only for a request that brings no further names.
     """
 
     def find(self, query: ResearchQuery, entries: Sequence[Entry], rules: LookupRules) -> EntryMatch | None:
@@ -48,7 +48,11 @@ class TopicLookup:
         if fresh.state == "fresh":
             return LookupDecision("hit", reasons)
         exact = match.exact or not wants_exact(query)
-        if exact and _is_weak_of_today(match.entry, report, query.framework_version, rules):
+        if (
+            exact
+            and _is_weak_of_today(match.entry, report, query.framework_version, rules)
+            and not _names_more(query, report.evidence)
+        ):
             return LookupDecision("hit")
         return LookupDecision("miss" if fresh.state == "expired" else "stale", reasons)
 
@@ -57,6 +61,12 @@ def _asks_the_same(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
     """Whether the kept answer is to the question asked; what is kept of another origin has its topic alone."""
     kept = evidence.get("question")
     return not isinstance(kept, str) or same_question(query.question, kept, query.framework)
+
+
+def _names_more(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
+    """Whether the asker expects a name that the kept answer was not looked up with: it may find what was not found."""
+    kept = evidence.get("names")
+    return not set(query.names) <= set(kept if isinstance(kept, list) else ())
 
 
 def _is_weak_of_today(entry: Entry, report: KeptReport, version: str, rules: LookupRules) -> bool:

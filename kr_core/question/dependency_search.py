@@ -17,7 +17,7 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
-from kr_core.question.framework import named_framework, undeclared
+from kr_core.question.framework import library_of, named_framework, undeclared
 from kr_core.question.packages import ReadingAllowance, roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
@@ -92,20 +92,29 @@ _SURE = 0.8
 """From this share of the question's words on, a dependency comes before a plain word that is a package's name."""
 
 
-def choose_framework(question: str, project: LocalProject) -> FrameworkChoice:
+def choose_framework(question: str, project: LocalProject, expected: Sequence[str] = ()) -> FrameworkChoice:
     """Say which library a question is about: the one that it names, else the direct dependency that fits it best.
 
     Reads sources of the project's dependencies only if the question names no library.
+
+    Args:
+        question: as it is asked.
+        project: says which libraries there are.
+        expected: names that the asker expects in the answer; they tell where the question does not (`httpx.Timeout`).
     """
     name, sure, guess = named_framework(question, project)
-    if sure or (guess and not _is_class(guess)):
+    if sure:
         return FrameworkChoice(name)
+    rooted = next((one for one in (library_of(each, project) for each in expected) if one), None)
+    if rooted or (guess and not _is_class(guess)):
+        return FrameworkChoice(rooted or name)
     wanted = direct_dependencies(project)[:_MAX_PACKAGES]
     listing, reading = ReadingAllowance(_MAX_LISTED_BYTES), ReadingAllowance(_MAX_READ_BYTES)
     known = [one for one in (_library(name, project, listing, reading) for name in wanted) if one is not None]
     searched = tuple(one.name for one in known)
     # what is taken for a library that is not there may be a class of one that is
     owner = _owner(guess, known) if guess else _quoted(question, known) or _owner(question, known)
+    owner = owner or _owner(" ".join(f"`{each}`" for each in expected if "." not in each), known)
     if owner:
         return FrameworkChoice(owner, searched)
     if guess:

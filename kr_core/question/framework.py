@@ -155,6 +155,16 @@ def named_framework(question: str, project: LocalProject) -> NamedFramework:
     )
 
 
+def library_of(name: str, project: LocalProject) -> str | None:
+    """The library that a dotted name begins with (`np.unique`), if it is installed or the standard library; else None."""
+    root, dot, _rest = name.partition(".")
+    module = IMPORTED_AS.get(root, root)
+    if not dot:
+        return None
+    one = None if is_standard(module) else project.distribution(module, own=False) or project.module(module)
+    return "python" if is_standard(module) else one.name if one is not None else None
+
+
 def _mentions(question: str) -> Iterator[_Mention]:
     """The names in a question; runs of two or three words too, since `beautiful soup` is one."""
     tokens = [token for token in _TOKEN.finditer(question) if not _is_ending(question, token.start())]

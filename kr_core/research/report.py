@@ -386,6 +386,7 @@ def evidence_of(
         "version": report.query.framework_version,
         "topic": report.query.topic,
         "question": query.question,
+        **({"names": list(query.names)} if query.names else {}),
         "research_date": report.research_date.isoformat(),
         "score": report.score.score,
         "level": report.score.level,

@@ -145,7 +145,7 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     if not faults:
         question = _without_secrets(question)
         if framework is None:
-            framework, searched = _framework_of(question, given.context, project)
+            framework, searched = _framework_of(question, given.context, _names(given.names), project)
             faults += [] if framework else [form_fault("framework", _unnamed(project))]
     faults += _option_faults(given)
     if faults or framework is None:
@@ -175,11 +175,15 @@ def from_question(question: str, project: LocalProject, **options: Any) -> Resea
     )
 
 
-def _framework_of(question: str, context: str, project: LocalProject) -> tuple[str | None, tuple[str, ...]]:
-    """The library of a question: the one that it names, or its context, or the dependency that fits best, with the search."""
-    framework, searched = choose_framework(question, project)
+def _framework_of(
+    question: str, context: str, names: Sequence[str], project: LocalProject
+) -> tuple[str | None, tuple[str, ...]]:
+    """The library of a question: the one that it names, or its names or context, or the dependency that fits best, with the search."""
+    framework, searched = choose_framework(question, project, names)
     if context and (framework is None or searched):
-        other, other_searched = choose_framework(f"{context[:MAX_QUESTION_LENGTH]}\n{question}", project)
+        other, other_searched = choose_framework(
+            f"{context[:MAX_QUESTION_LENGTH]}\n{question}", project, names
+        )
         if framework is None or not other_searched:
             return other, other_searched
     return framework, searched

@@ -54,6 +54,12 @@ def resolve(
     return _Resolver(lookup, library, AskedNames(lookup, library, parsed, modules)).resolve()
 
 
+def resolved(lookup: NameLookup, library: LibraryNames, question: AskedNames) -> tuple[Resolved, ...]:
+    """What the names of a question mean, whether they are asked about or not."""
+    found = _Resolver(lookup, library, question).resolve()
+    return (*found.subjects, *found.context)
+
+
 def look_up(index: PassageIndex, name: str, names: Sequence[str]) -> NameEntry | UnresolvedName | None:
     """What a proposed name means in the index; None where it belongs to something else."""
     identifier = Identifier(name.strip().removesuffix("()"), "code")

@@ -72,13 +72,19 @@ class Answered(NamedTuple):
     summary: str
 
 
-def answered_by(source: InstalledDocs, project: LocalProject, framework: str, question: str) -> Answered:
-    """Answer a question as the pipeline would, without keeping anything."""
+def answered_by(
+    source: InstalledDocs,
+    project: LocalProject,
+    framework: str,
+    question: str,
+    expected: tuple[str, ...] = (),
+) -> Answered:
+    """Answer a question as the pipeline would, without keeping anything; `expected` are the `names` of the request."""
     known = project.version_of(framework)
     topic, tags = topic_and_tags(question, framework)
     query = ResearchQuery(
         framework=framework, framework_version=known[0] if known else "latest", topic=topic, tags=tags,
-        question=question, inferred=frozenset({"framework_version", "topic", "tags"}),
+        question=question, inferred=frozenset({"framework_version", "topic", "tags"}), names=expected,
     )  # fmt: skip
     finding = asyncio.run(_consult(source, project, query))
     found = [("installed_docs", finding)] if finding.passages else []

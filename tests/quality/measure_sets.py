@@ -1,10 +1,12 @@
 """Blind question sets measured: is the key fact within reach, is the right symbol first, does the level hold?
 
-    python tests/quality/measure_sets.py tuning [-v]
+    python tests/quality/measure_sets.py tuning [-v] [--names]
     KR_QUALITY_NODE=/tmp/node python tests/quality/measure_sets.py npm_tuning [-v]
     python tests/quality/measure_sets.py everyday_tuning [-v]
     python tests/quality/measure_sets.py parameters_tuning [-v]
     KR_QUALITY_OTHER=/tmp/other python tests/quality/measure_sets.py everyday_other_tuning [-v]
+
+With `--names` each question comes with the names that an agent would reach for, those of `sets/names.yaml`.
 
 The folder that KR_QUALITY_NODE names is a copy of `tests/quality/npm/sets` in which this was run:
 
@@ -73,14 +75,36 @@ class Outcome(NamedTuple):
         )
 
 
-def measure(entries: Iterable[Mapping[str, Any]], project: LocalProject, cache: Path) -> list[Outcome]:
-    """Ask every question."""
+def measure(
+    entries: Iterable[Mapping[str, Any]],
+    project: LocalProject,
+    cache: Path,
+    expected: Mapping[str, Sequence[str]] | None = None,
+) -> list[Outcome]:
+    """Ask every question.
+
+    Args:
+        entries: the questions.
+        project: where they are asked.
+        cache: where indexes are kept.
+        expected: the names that each question comes with, by its id.
+    """
     source = InstalledDocs(cache)
-    return [_outcome(source, project, entry) for entry in entries]
+    names_of = expected or {}
+    return [_outcome(source, project, entry, tuple(names_of.get(entry["id"], ()))) for entry in entries]
 
 
-def _outcome(source: InstalledDocs, project: LocalProject, entry: Mapping[str, Any]) -> Outcome:
-    asked = answered_by(source, project, entry["package"].lower(), entry["question"])
+def expected_names() -> dict[str, list[str]]:
+    """What an agent would reach for, by the id of the question."""
+    found = yaml_text.load((SETS / "names.yaml").read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def _outcome(
+    source: InstalledDocs, project: LocalProject, entry: Mapping[str, Any], expected: tuple[str, ...]
+) -> Outcome:
+    asked = answered_by(source, project, entry["package"].lower(), entry["question"], expected)
     wanted = set(entry.get("symbols") or ())
     shown = asked.finding.passages
     place = next((n for n, passage in enumerate(shown) if suffixes(names(passage)) & wanted), None)
@@ -150,7 +174,8 @@ def main() -> None:
     language, _, part = name.rpartition("_")
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
     with tempfile.TemporaryDirectory() as root:
-        outcomes = measure(load(part, language), project_of(language, Path(root)), cache)
+        expected = expected_names() if "--names" in sys.argv else None
+        outcomes = measure(load(part, language), project_of(language, Path(root)), cache, expected)
     if "-v" in sys.argv:
         if part == "reported":
             raise SystemExit("the reported part is only counted; look at the tuning part")

@@ -18,6 +18,7 @@ from kr_core.toolkit import (
     is_about_other_versions,
     is_same_version,
     look_up,
+    look_up_expected,
     parse_question,
     question_terms,
     rank,
@@ -33,6 +34,7 @@ from kr_plugins.sources.installed_docs.cited_passages import (
     passage_of,
     passage_or_site,
 )
+from kr_plugins.sources.installed_docs.expected_answer import about_expected
 from kr_plugins.sources.installed_docs.named_callables import about_callable
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
@@ -54,7 +56,6 @@ _SHORT = 400
 """A question on one line of so many characters is searched for whole; of a longer one the sentences that ask."""
 _PINNED = 4
 _MOST_PARTS = 3
-_MOST_PROPOSED = 20
 _MENTIONED = 2.5
 """What a parameter counts more that is named beside what takes it."""
 _NEARLY_QUOTED = 0.5
@@ -115,14 +116,10 @@ def answer(
     names = tuple(names)
     parsed = parse_question(question)
     named = resolve(index, parsed, names, modules)
-    offered = [
-        found for name in proposed[:_MOST_PROPOSED] if (found := look_up(index, name, names)) is not None
-    ]
+    expected = look_up_expected(index, proposed, parsed, names, modules)
     versions = _asked_versions(parsed, names, origin)
     pins = _pins(named, parsed)
-    pins += [
-        Pin(one.passage, one.name, first=False) for one in offered if not isinstance(one, UnresolvedName)
-    ]
+    pins += [Pin(one.entry.passage, one.entry.name, first=False) for one in expected.found]
     is_short = len(question) <= _SHORT and "\n" not in question.strip()
     asked = question if is_short else parsed.asking
     focus = _focus(modules, pins, named, parsed, origin)._replace(versions=versions)
@@ -130,8 +127,8 @@ def answer(
     ranked = _changes_last(_about_subject(rank(index, terms, _SHOWN, focus=focus), parsed), parsed)
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
-    shown = _marked(shown, ranked, focus, {one.name for one in offered})
-    unresolved = {one.name: one for one in (*named.unresolved, *offered) if isinstance(one, UnresolvedName)}
+    shown = _marked(shown, ranked, focus, {one.entry.name for one in expected.found})
+    unresolved = {one.name: one for one in (*named.unresolved, *expected.absent)}
     answered = IndexAnswer(
         tuple(shown),
         _support(index, ranked, shown, terms, origin),
@@ -140,6 +137,7 @@ def answer(
     )
     answered = about_parameters(index, parsed, answered, names, origin, terms)
     answered = about_callable(index, parsed, answered, named, terms, origin)
+    answered = about_expected(index, parsed, answered, expected, terms, origin)
     answered = answered._replace(passages=answered.passages[:_SHOWN])
     answered = with_relatives(index, parsed, answered, terms, origin)
     answered = about_settings(index, parsed, answered, terms, origin)

@@ -38,9 +38,23 @@ _ASIDE = r"\b(?:after|before|instead of|rather than|unlike|without|like|than|wha
 """What stands before a name that the question only mentions."""
 
 
-class _NamedCallable(NamedTuple):
+class NamedCallable(NamedTuple):
+    """A callable as a question or its asker names it."""
+
     symbol: str
     passage: IndexedPassage
+    """What it says of itself, perhaps under another name."""
+
+
+class ShownCallable(NamedTuple):
+    """How a callable is shown that is named."""
+
+    passages: tuple[Passage, ...]
+    """The parameters that matter, the callable, then others that are near."""
+    listed: tuple[Passage, ...]
+    """Its documented parameters, nearest first."""
+    is_class_alone: bool
+    """It is a class, and no parameter of it is near."""
 
 
 def about_callable(
@@ -64,9 +78,41 @@ def about_callable(
     called = list(_callables(index, parsed, named)) if parsed.kind in _KINDS else []
     if len(called) != 1:
         return answered
-    symbol, passage = called[0]
+    symbol = called[0].symbol
     if any(one.pinned and symbol not in {one.symbol, *one.also} for one in answered.passages):
         return answered
+    shown = callable_with_parameters(index, answered, called[0], terms, origin)
+    if shown.is_class_alone:
+        return answered  # a method may be what is asked for
+    titles = {one.title for one in shown.passages}
+    others = [one for one in answered.passages if one.title not in titles]
+    titles = {one.title for one in shown.listed}
+    support = (*shown.listed, *(one for one in answered.support if one.title not in titles))
+    return answered._replace(passages=(*shown.passages, *others), support=support)
+
+
+def callable_with_parameters(
+    index: PassageIndex,
+    answered: IndexAnswer,
+    called: NamedCallable,
+    terms: Sequence[Term],
+    origin: Origin,
+    *,
+    asked: Sequence[str] = (),
+    is_spelled: bool = True,
+) -> ShownCallable:
+    """A callable with its parameters that are nearest to the rest of the question.
+
+    Args:
+        index: where they are looked up.
+        answered: the ranked passages.
+        called: the callable.
+        terms: the words of the question.
+        origin: where the passages come from.
+        asked: parameters that come first, whatever they say.
+        is_spelled: whether the question spells the callable, so that a near parameter is what it asks for.
+    """
+    symbol, passage = called
     own = parts_of(symbol.replace(".", " "))
     rest = [
         term for term in terms if not any(term.alike[root] >= SAID and root in own for root in term.alike)
@@ -82,27 +128,30 @@ def about_callable(
         and not advises_against(one.passage.text)
         and (meant := parameter_passage(index, symbol, one.passage.parameter or "", origin))
     ]
+    shares = {one.passage.parameter: one.share for one in parameters}
+    wanted = [
+        _told(meant, answered, 1.0 - share + share * shares.get(name, 0.0))
+        for name in asked
+        if (meant := parameter_passage(index, symbol, name, origin, anywhere=True))
+    ]
     known = [one for one in answered.passages[:1] if one.parameter and _is_of(one, symbol)]
     nearest = [meant for worth, meant in found[:1] if worth >= max(_NEAR, itself.worth)]
-    first = known or nearest
-    if passage.data.get("what") == "class" and not first:
-        return answered  # a method may be what is asked for
+    first = wanted or ((known or nearest) if is_spelled else [])
     taker = passage_of(passage, origin).model_copy(update={"symbol": symbol})
     covered = max((one.coverage for one in first), default=0.0)
     taker = _told(taker, answered, max(covered, 1.0 - share + share * itself.share))
-    beside = [meant for worth, meant in found if worth > 0 and meant not in first]
-    shown = [*first, taker, *beside][:_SHOWN]
-    titles = {one.title for one in shown}
-    others = [one for one in answered.passages if one.title not in titles]
+    titles = {one.title for one in first}
+    beside = [meant for worth, meant in found if worth > 0 and meant.title not in titles]
     documented = [one.passage.parameter or "" for one in parameters if one.passage.lead][:_LISTED]
     described = (parameter_passage(index, symbol, name, origin, anywhere=True) for name in documented)
-    listed = [meant for meant in described if meant is not None]
-    titles = {one.title for one in listed}
-    support = (*listed, *(one for one in answered.support if one.title not in titles))
-    return answered._replace(passages=(*shown, *others), support=support)
+    return ShownCallable(
+        (*first, taker, *beside)[:_SHOWN],
+        tuple(meant for meant in described if meant is not None),
+        passage.data.get("what") == "class" and not first,
+    )
 
 
-def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -> Iterator[_NamedCallable]:
+def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -> Iterator[NamedCallable]:
     """The documented functions, methods and classes that the question spells as code and does not only mention."""
     seen = set()
     for one in (*named.subjects, *named.context):
@@ -114,7 +163,7 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
         passage = index.get([one.entry.passage])[0].passage
         if passage.data.get("what") in {"function", "class"} and one.entry.name not in seen:
             seen.add(one.entry.name)
-            yield _NamedCallable(one.entry.name, passage)
+            yield NamedCallable(one.entry.name, passage)
 
 
 def _is_of(passage: Passage, symbol: str) -> bool:

@@ -1,0 +1,163 @@
+"""The names that an asker expects in the answer: each is looked up beside the others, and below its owner.
+
+A parameter belongs to the callable that is named with it; a name that is spelled as an instance's (`app.get`) or
+with an owner that only hands a member on is found by its last part, where the library has one such name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.model.evidence import UnresolvedName
+from kr_core.question.parsed_question import ParsedQuestion
+from kr_core.question.spelled_names import Identifier
+from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
+from kr_core.search.library_names import LibraryNames
+from kr_core.search.name_lookup import NameLookup, likeliest
+from kr_core.search.name_resolution import resolved
+from kr_core.search.unknown_names import is_said, nearest_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kr_core.search.name_table import NameEntry
+    from kr_core.search.passage_index import IndexedPassage, PassageIndex
+
+_MOST = 20
+"""Names of one request."""
+_MOST_ARGUMENTS = 3
+_AS_SPELLED = 2
+_MOST_SAYING = 60
+_BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.$]+)+")
+_JOINED = re.compile(r"\.prototype\.|#|::")
+_ARGUMENT = re.compile(r"([^\W\d]\w*)\s*(?:=|,|$)")
+_HEADING = re.compile(r"[\w$.-]+")
+
+
+class ExpectedNames(NamedTuple):
+    """What a library has of the names that an asker expects."""
+
+    found: tuple[Resolved, ...] = ()
+    """Those that it documents, in the asker's order."""
+    sections: tuple[IndexedPassage, ...] = ()
+    """The sections with such a name in their heading, where no symbol has it."""
+    absent: tuple[UnresolvedName, ...] = ()
+    """Those that no passage says, with what comes nearest."""
+
+
+def look_up_expected(
+    index: PassageIndex,
+    given: Iterable[str],
+    parsed: ParsedQuestion,
+    names: Sequence[str],
+    modules: Sequence[str] = (),
+) -> ExpectedNames:
+    """Look up the names that an asker expects.
+
+    Args:
+        index: where.
+        given: the names, as the asker spells them.
+        parsed: the question, whose words say which of several is meant.
+        names: what the library is called, its top-level modules included.
+        modules: top-level modules that the question names.
+    """
+    library = LibraryNames(names)
+    lookup = NameLookup(index, library)
+    wanted = list(dict.fromkeys(one for name in given for one in _identifiers(name)))[:_MOST]
+    beside = [
+        one._replace(role="context", place="code")
+        for one in parsed.identifiers
+        if one.place == "prose" and one.form != "weak" and one.name not in {each.name for each in wanted}
+    ]
+    asked = ParsedQuestion("", parsed.asking, ("meaning",), (*wanted, *beside))
+    question = AskedNames(lookup, library, asked, modules)
+    known = {one.identifier.name: one.entry for one in resolved(lookup, library, question)}
+    wanted = [one for one in wanted if not (question.is_library(one) or question.is_foreign(one))]
+    meant = {one: _meaning(lookup, library, one, known.get(one.name)) for one in wanted}
+    symbols = [entry for entry in meant.values() if entry is not None and not entry.parameter]
+    found, sections, absent = [], [], []
+    for one in wanted:
+        entry = _parameter_of(lookup, one, symbols) or meant[one]
+        if entry is not None:
+            found.append(Resolved(one, entry))
+        elif (section := _section(index, one)) is not None:
+            sections.append(section)
+        elif not is_said(index, one.last):
+            nearest = nearest_names(index, one.name, question.spelled)
+            absent.append(UnresolvedName(name=one.name, nearest=nearest))
+    return ExpectedNames(tuple(found), tuple(sections), tuple(absent))
+
+
+def _identifiers(name: str) -> Iterator[Identifier]:
+    """A name without what people write around it, and the arguments of a call: `new Client(timeout)`."""
+    plain = _JOINED.sub(".", _BEFORE.sub("", name.strip(" \t`'\"")))
+    called, _bracket, inside = plain.partition("(")
+    called = called.strip(" .")
+    if called:
+        yield Identifier(called.removesuffix("="), "code", "code")
+    for argument in _ARGUMENT.findall(inside.rstrip(")"))[:_MOST_ARGUMENTS] if called else ():
+        yield Identifier(f"{called}.{argument}", "code", "code")
+
+
+def _meaning(
+    lookup: NameLookup, library: LibraryNames, one: Identifier, known: NameEntry | None
+) -> NameEntry | None:
+    """What a name means: what it was resolved to, unless that is a parameter of other capitals."""
+    if known is not None and known.parameter in {"", one.last}:
+        return known
+    return _exactly(lookup, one) or _by_last_part(lookup, library, one)
+
+
+def _parameter_of(lookup: NameLookup, one: Identifier, symbols: Iterable[NameEntry]) -> NameEntry | None:
+    """The parameter of one of the symbols named beside it, under the name by which that one is called."""
+    entries = [each for each in lookup.named(one.last) if each.parameter == one.name]
+    for symbol in symbols:
+        own = next((each for each in entries if each.name == symbol.name), None)
+        if own is not None:
+            return own
+    return None
+
+
+def _exactly(lookup: NameLookup, one: Identifier) -> NameEntry | None:
+    """The symbol that is spelled exactly so."""
+    return likeliest(each.entry for each in lookup.symbols(one) if each.level >= _AS_SPELLED)
+
+
+def _by_last_part(lookup: NameLookup, library: LibraryNames, one: Identifier) -> NameEntry | None:
+    """What a dotted name means whose owner does not have it: the documented name with its last part and most of its other parts."""
+    root, *owners = one.name.split(".")
+    if not owners:
+        return None
+    *owners, last = owners
+    said = {part.lower() for part in (root, *owners)}
+    named = [each for each in lookup.named(last) if not each.parameter]
+    named = [each for each in named if each.name.rpartition(".")[2] == last]
+    around = [each for each in named if _is_within([root, *owners], each.name.split("."))]
+    if around:
+        return likeliest(around)
+    entries = [each for each in named if each.standing >= DOCUMENTED]
+    beside = [each for each in entries if said & {part.lower() for part in each.name.split(".")[1:-1]}]
+    if beside:
+        return likeliest(beside)
+    is_instance = root.islower() and not library.is_root(root)
+    alone = {each.passage for each in entries}
+    return entries[0] if is_instance and len(alone) == 1 else None
+
+
+def _is_within(parts: Sequence[str], whole: Iterable[str]) -> bool:
+    """Whether a name has all parts of another in their order: `skimage.transform._warps.rotate` those of `skimage.transform.rotate`."""
+    left = iter(whole)
+    return all(part in left for part in parts)
+
+
+def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
+    """The section of a README or a guide whose heading has a name."""
+    wanted = {one.name.lower(), one.last.lower()}
+    for hit in index.saying(one.last, _MOST_SAYING):
+        passage = hit.passage
+        heading = passage.title.rpartition(" § ")[2] if passage.kind == "section" else ""
+        said = {word.lower() for word in _HEADING.findall(heading)}
+        if any(word in wanted or word.endswith(f".{one.last.lower()}") for word in said):
+            return passage
+    return None

@@ -1,0 +1,138 @@
+"""What the asker expects in the answer (A14), as the installed version has it: first, where the question does not name another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kr_core.toolkit import ABOUT
+from kr_plugins.sources.installed_docs.cited_passages import parameter_passage, passage_of, passage_or_site
+from kr_plugins.sources.installed_docs.named_callables import NamedCallable, callable_with_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kr_core import Passage
+    from kr_core.toolkit import ExpectedNames, IndexedPassage, ParsedQuestion, PassageIndex, Resolved, Term
+    from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
+
+_FREE = frozenset({"how_to", "error", "yes_no"})
+"""Kinds of questions that what they name does not answer alone."""
+_OF_PARAMETERS = frozenset({"default", "options"})
+"""Kinds that may ask about a parameter of what they name."""
+_MOST_SHOWN = 4
+"""Names that are shown, with what comes with each."""
+
+
+class _Expected(NamedTuple):
+    """A symbol that is expected, with the parameters that are expected of it."""
+
+    symbol: str
+    passage: IndexedPassage | None
+    parameters: tuple[str, ...]
+
+
+def about_expected(
+    index: PassageIndex,
+    parsed: ParsedQuestion,
+    answered: IndexAnswer,
+    expected: ExpectedNames,
+    terms: Sequence[Term],
+    origin: Origin,
+) -> IndexAnswer:
+    """The answer with what the asker expects before anything that the question does not name.
+
+    Args:
+        index: where it is looked up.
+        parsed: the question.
+        answered: the ranked passages.
+        expected: what the names of the request mean.
+        terms: the words of the question.
+        origin: where the passages come from.
+    """
+    shown: list[Passage] = []
+    listed: tuple[Passage, ...] = ()
+    grouped = _grouped(index, expected.found)[:_MOST_SHOWN]
+    for one in grouped:
+        told, also_listed = _shown(index, parsed, answered, one, terms, origin)
+        shown += told
+        listed = listed or also_listed
+    shown += [passage_or_site(one, origin) for one in expected.sections]
+    if not shown:
+        return answered
+    shown = _each_once(shown)
+    before = _before(parsed, answered, grouped)
+    kept = answered.passages[:before]
+    titles = {one.title for one in kept}
+    shown = [one for one in shown if one.title not in titles]
+    titles |= {one.title for one in shown}
+    rest = [one for one in answered.passages[before:] if one.title not in titles]
+    if not kept and shown and shown[0].coverage >= ABOUT:
+        shown[0] = shown[0].model_copy(update={"pinned": True})
+    titles = {one.title for one in listed}
+    support = (*listed, *(one for one in answered.support if one.title not in titles))
+    return answered._replace(passages=(*kept, *shown, *rest), support=support)
+
+
+def _grouped(index: PassageIndex, found: Iterable[Resolved]) -> list[_Expected]:
+    """The symbols in their order, each with its own parameters."""
+    grouped: dict[str, _Expected] = {}
+    for each in found:
+        symbol, parameter = each.entry.name, each.entry.parameter
+        if parameter:
+            known = grouped.get(symbol)
+            passage = (
+                known.passage if known else next((hit.passage for hit in index.by_symbol(symbol)[:1]), None)
+            )
+            parameters = (*(known.parameters if known else ()), parameter)
+            grouped[symbol] = _Expected(symbol, passage, tuple(dict.fromkeys(parameters)))
+        elif symbol not in grouped:
+            grouped[symbol] = _Expected(symbol, index.get([each.entry.passage])[0].passage, ())
+    return list(grouped.values())
+
+
+def _shown(
+    index: PassageIndex,
+    parsed: ParsedQuestion,
+    answered: IndexAnswer,
+    one: _Expected,
+    terms: Sequence[Term],
+    origin: Origin,
+) -> tuple[list[Passage], tuple[Passage, ...]]:
+    """What is shown of one expected symbol, and its documented parameters; the attribute that documents one comes before it."""
+    if one.passage is None:
+        found = (parameter_passage(index, one.symbol, name, origin, anywhere=True) for name in one.parameters)
+        return [meant for meant in found if meant is not None], ()
+    if one.passage.data.get("what") not in {"function", "class"}:
+        return [passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol})], ()
+    told = callable_with_parameters(
+        index, answered, NamedCallable(one.symbol, one.passage), terms, origin,
+        asked=one.parameters, is_spelled=parsed.spells([one.symbol]),
+    )  # fmt: skip
+    attributes = [
+        passage_of(hit.passage, origin).model_copy(update={"coverage": told.passages[0].coverage})
+        for name in one.parameters
+        for hit in index.by_symbol(f"{one.symbol}.{name}")[:1]
+        if hit.passage.lead
+    ]
+    return [*attributes, *told.passages], told.listed
+
+
+def _before(parsed: ParsedQuestion, answered: IndexAnswer, grouped: Sequence[_Expected]) -> int:
+    """How many of the first passages stay there, since the question itself names them and asks what they say."""
+    if parsed.kind in _FREE:
+        return 0
+    first = next(iter(answered.passages), None)
+    takers = {one.symbol for one in grouped if one.parameters} if parsed.kind in _OF_PARAMETERS else set()
+    if first is not None and not first.parameter and takers & {first.symbol, *first.also, *first.aliases}:
+        return 0
+    pinned = next((n for n, one in enumerate(answered.passages) if not one.pinned), len(answered.passages))
+    if parsed.kind == "replacement" and not any(one.deprecated for one in answered.passages[:pinned]):
+        return 0  # what was replaced is gone
+    return pinned
+
+
+def _each_once(shown: Iterable[Passage]) -> list[Passage]:
+    first: dict[str, Passage] = {}
+    for one in shown:
+        first.setdefault(one.title, one)
+    return list(first.values())
