@@ -3,7 +3,8 @@
     KR_QUALITY_NODE=/tmp/node KR_QUALITY_OTHER=/tmp/other KR_QUALITY_WIDE=/tmp/wide python tests/quality/fit_confidence.py
 
 It fits on the parts `tuning` and `choosing` of every language (`measure_sets.py` says what these folders are), and on `dev.yaml` and
-`tuning.yaml`, whose questions use everyday words; the part `reported` is only counted, by `tests/quality/measure_sets.py`. Each figure
+`tuning.yaml`, whose questions use everyday words; each question once as it is, and once with the names of `sets/names.yaml`
+where that has some. The part `reported` is only counted, by `tests/quality/measure_sets.py`. Each figure
 printed here is from questions that a fit did not see: all are divided by package into five folds, so that a package is
 never on both sides.
 """
@@ -20,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quality.measure_sets import SETS, Outcome, load, measure, project_of
+from quality.measure_sets import SETS, Outcome, expected_names, load, measure, project_of
 
 from kr_core.calibration.logistic import fit_logistic
 from kr_core.calibration.metrics import auroc, brier, ece, reliability, risk_coverage
@@ -76,11 +77,16 @@ def fitted_on(*, npm: bool = True) -> dict[str, list[Any]]:
 
 def main() -> None:
     cache = Path(os.environ.get("KR_CACHE_DIR") or tempfile.mkdtemp())
+    expected = expected_names()
     with tempfile.TemporaryDirectory() as root:
         outcomes = [
             one
             for language, entries in fitted_on().items()
-            for one in measure(entries, project_of(language, Path(root)), cache)
+            for project in [project_of(language, Path(root))]
+            for one in (
+                *measure(entries, project, cache),
+                *measure([each for each in entries if each["id"] in expected], project, cache, expected),
+            )
         ]
     outcomes = [one for one in outcomes if one.features]
     right = [one.right for one in outcomes]

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from quality.measure import ENVIRONMENT, answered_by, names
+from quality.measure import ENVIRONMENT, Answered, answered_by, names
 
 from kr_core.toolkit import LocalProject, yaml_text
 from kr_plugins.scorers.evidence.answer_features import features
@@ -104,7 +104,13 @@ def expected_names() -> dict[str, list[str]]:
 def _outcome(
     source: InstalledDocs, project: LocalProject, entry: Mapping[str, Any], expected: tuple[str, ...]
 ) -> Outcome:
-    asked = answered_by(source, project, entry["package"].lower(), entry["question"], expected)
+    return outcome_of(
+        answered_by(source, project, entry["package"].lower(), entry["question"], expected), entry
+    )
+
+
+def outcome_of(asked: Answered, entry: Mapping[str, Any]) -> Outcome:
+    """What an answer is worth by its entry."""
     wanted = set(entry.get("symbols") or ())
     shown = asked.finding.passages
     place = next((n for n, passage in enumerate(shown) if suffixes(names(passage)) & wanted), None)

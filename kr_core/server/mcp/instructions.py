@@ -22,7 +22,8 @@ the decisions that were taken before, and a way to the human.
 
 Before you write code against a library:
 - If you are not certain of a name, a parameter, a default or a behaviour in the version in use, call `research` with one
-  question that names the library and what you want to do. One question for each thing you need to know.
+  question that names the library and what you want to do. One question for each thing you need to know. Say in `names` what
+  you would reach for (`pandas.read_csv`, `usecols`): it is checked in the installed version, and finds more than words do.
 - Go by what comes back, and name its sources where you use it. Its confidence is high, medium or low; with low, or the status
   `degraded` or `budget-exhausted`, say so and check by running the code.
 - `search_this` in a result: KR has no answer. If you can search the web, search for that, and call

@@ -80,9 +80,9 @@ class ResearchArguments(Arguments):
     names: Annotated[
         tuple[str, ...],
         Field(
-            description="What you would reach for: up to 20 names of functions, classes or parameters that may be the answer,"
-            " such as `httpx.Timeout` or `follow_redirects`. Guess freely: each is checked in the installed version, and one"
-            " that does not exist does no harm."
+            description="What you would reach for, best first: up to 20 names of functions, classes or parameters that may be"
+            " the answer, a parameter beside what takes it: `pandas.read_csv`, `usecols`. Always give one or two. Each is checked"
+            " in the installed version: you get its documentation, or hear that it does not exist and what comes nearest."
         ),
     ] = ()
     framework: _Framework = None

@@ -36,7 +36,7 @@ _TOOLS = {
         tool_arguments.ResearchArguments,
         "Look up how a library, framework or API works, in the version that this project has installed, and get an answer"
         " with numbered sources and a confidence. Call it before you write or change code that uses an API you are not certain"
-        " of: names, parameters, defaults, behaviour, migration. Say in `names` what you would reach for: it is looked up first."
+        " of: names, parameters, defaults, behaviour, migration. Say in `names` what you would reach for: its documentation comes first."
         " You get the documentation itself, passage by passage. The answer is kept, so a repeated question is free."
         " Where KR has no answer, `search_this` says what you may search the web for, and how to hand back what you find."
         " Not for decisions (use `ask`), and not for questions about this project's own code.",

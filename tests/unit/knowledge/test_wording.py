@@ -132,6 +132,26 @@ def test_a_weak_answer_is_served_on_the_day_of_its_research_only(evidence, resea
     assert decided(question, entry, {"question": question, **evidence}, researched) == state
 
 
+@pytest.mark.req("A10", "A14")
+@pytest.mark.parametrize(
+    ("kept_names", "names", "state"),
+    [
+        ([], ("httpx.HTTPTransport",), "stale"),
+        (["retries"], ("httpx.HTTPTransport", "retries"), "stale"),
+        (["httpx.HTTPTransport", "retries"], ("retries",), "hit"),
+        (None, (), "hit"),
+    ],
+)
+def test_a_weak_answer_is_not_served_to_an_asker_who_expects_further_names(kept_names, names, state):
+    """They may find what was not found; the same names, or fewer, would not."""
+    question = "How do I retry a request in httpx?"
+    evidence = {"question": question, "level": "low"} | ({"names": kept_names} if kept_names else {})
+    entry, query = kept(question, status="stale"), asked(question).model_copy(update={"names": names})
+    lookup, rules = TopicLookup(), LookupRules(TODAY)
+    matched = lookup.find(query, [entry], rules)
+    assert lookup.judge(query, matched, KeptReport("# x", evidence, TODAY), rules).state == state
+
+
 @pytest.mark.req("A10")
 def test_another_question_never_gets_a_weak_answer_of_the_same_day():
     """The exception for the same day is for the same question alone."""

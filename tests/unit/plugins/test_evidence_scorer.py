@@ -170,3 +170,29 @@ def test_every_feature_is_a_share():
 def test_the_plugin_has_no_settings():
     """The scorer is built from nothing."""
     assert isinstance(kr_scorer().build(None, None), Evidence)
+
+
+@pytest.mark.req("A14", "A8")
+def test_a_name_that_only_the_asker_expects_must_speak_of_the_question():
+    """Its passage alone is `low` where it says little of what was asked, and may be surer where it says more."""
+
+    def level(text, coverage):
+        query = ResearchQuery(
+            framework="box", framework_version="1.2.0", topic="t", tags=("t",), names=("box.put",),
+            question="How do I store a heavy thing safely?",
+        )  # fmt: skip
+        passage = Passage(
+            text=text, url="pkg:pypi/box@1", lead=text, kind="symbol", symbol="box.put", what="function",
+            coverage=coverage,
+        )  # fmt: skip
+        found = [("s", Finding(outcome=Outcome.ok, passages=(passage,), version="1.2.0"))]
+        cited = Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=True, quote=text)
+        draft = Draft(
+            citations=(cited,), passages={1: passage}, summary=(Claim(text=text, citations=(1,)),),
+            summary_code=CODE,
+        )  # fmt: skip
+        assert features(query, found, draft)["expected"] == 1.0
+        return Evidence().score(query, found, draft).level
+
+    assert level("Put it in.", 0.2) == "low"
+    assert level("Store a heavy thing safely.", 0.9) != "low"

@@ -96,6 +96,21 @@ def test_a_question_leads_to_a_library_that_it_names_or_to_the_dependency_that_f
     assert bool(choice.searched) == searched
 
 
+@pytest.mark.req("A12", "A14")
+@pytest.mark.parametrize(
+    ("question", "names", "framework"),
+    [
+        ("How do I limit the size?", ["wires.Client"], "wires"),
+        ("How do I limit the size?", ["model_validate"], "shapes"),
+        ("How do I limit the size?", ["json.dumps"], "python"),
+        ("How do I split the data with sklearn?", ["wires.Client"], "scikit-learn"),
+    ],
+)
+def test_the_names_that_an_asker_expects_tell_the_library(project, question, names, framework):
+    """Where the question names none: by what a name begins with, or by the only dependency that has it."""
+    assert choose_framework(question, project, names).framework == framework
+
+
 @pytest.mark.req("A12")
 def test_no_framework_is_made_of_a_word_that_only_stands_where_one_might(project):
     """Neither a class, a keyword, a variable nor an everyday noun becomes a library."""

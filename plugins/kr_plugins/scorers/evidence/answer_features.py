@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import (
@@ -38,10 +39,12 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
     is_spelled = not first.pinned and question.spells(
         name for name in (first.symbol, *first.also, *first.aliases) if name
     )
+    is_pinned = first.pinned and not is_expected(query, question, first)
     known: dict[str, float] = {
         "coverage": found.coverage,
         "squared coverage": found.coverage**2,
-        "pinned": first.pinned,
+        "pinned": is_pinned,
+        **_of_expected(query, question, shown, findings),
         "npm": first.url.startswith("pkg:npm"),
         "direct": draft.direct,
         "example": bool(draft.summary_code),
@@ -67,9 +70,49 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "long question": min(1.0, len(query.question.split()) / _MAX_WORDS),
         f"kind {question.kind}": 1.0,
         f"passage {first.kind}": 1.0,
-        f"pinned {question.kind}": first.pinned,
+        f"pinned {question.kind}": is_pinned,
     }
     return {name: float(value) for name, value in known.items() if value}
+
+
+def is_expected(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:
+    """Whether the asker expects what a passage is about, and the question does not spell it."""
+    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
+    if not query.names or not names or asked.spells(names):
+        return False
+    lasts = {name.rpartition(".")[2] for name in names} | {passage.parameter or ""}
+    return not lasts.isdisjoint(re.split(r"\W+", " ".join(query.names)))
+
+
+def _of_expected(
+    query: ResearchQuery,
+    asked: ParsedQuestion,
+    shown: Sequence[Passage],
+    findings: Sequence[tuple[str, Finding]],
+) -> dict[str, float]:
+    """What speaks for a first passage that only the asker names, and against it."""
+    if not query.names:
+        return {}
+    first = shown[0]
+    absent = {one.name for _source, finding in findings for one in finding.unresolved}
+    known: dict[str, float] = {
+        "names": 1.0,
+        "absent names": len(absent & set(query.names)) / len(query.names),
+    }
+    if is_expected(query, asked, first):
+        others = [
+            one.coverage for one in shown if one.symbol != first.symbol and not is_expected(query, asked, one)
+        ]
+        ahead = first.coverage - max(others, default=0.0)
+        known |= {
+            "expected": 1.0,
+            f"expected {asked.kind}": 1.0,
+            "expected parameter": bool(first.parameter),
+            "expected coverage": first.coverage,
+            "expected ahead": max(0.0, ahead),
+            "expected behind": max(0.0, -ahead),
+        }
+    return known
 
 
 def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:

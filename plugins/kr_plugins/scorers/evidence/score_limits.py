@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import (
@@ -15,7 +16,7 @@ from kr_core.toolkit import (
     telling_stems,
     words,
 )
-from kr_plugins.scorers.evidence.answer_features import is_worded
+from kr_plugins.scorers.evidence.answer_features import is_expected, is_worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,6 +70,8 @@ _VERDICT = re.compile(r"(?:Yes|No):")
 _FEW_WORDS = 8
 _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
+_EXPECTED = 0.45
+"""So much of the question a passage has to cover that only the asker names: else nothing but the name speaks for it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s")
 _CODE_SPAN = re.compile(r"`[^`]*+`|\[\d++\]")
 
@@ -205,9 +208,18 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    is_topical = asked.kind in _TOPICAL and first.what != "message" and not worded
-    if is_topical and _share_said(query, asked, first, draft) <= (_NAMED if first.pinned else _HALF):
+    if not worded and not _speaks_of_it(query, asked, first, draft):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _speaks_of_it(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:
+    """Whether an answer says enough of what was asked; what only the asker expects has to say more."""
+    share = partial(_share_said, query, asked, first, draft)
+    if is_expected(query, asked, first):
+        return first.coverage >= _EXPECTED or share() > _HALF
+    if asked.kind not in _TOPICAL or first.what == "message":
+        return True
+    return share() > (_NAMED if first.pinned else _HALF)
 
 
 def _is_bare_none(first: Passage, draft: Draft) -> bool:

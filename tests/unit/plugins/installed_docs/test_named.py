@@ -577,12 +577,45 @@ def test_a_docstring_alone_makes_no_parameter(keyed):
 
 @pytest.mark.req("A14")
 def test_names_that_the_asker_expects_are_looked_up(box):
-    """Those that exist compete, those that do not are told, and those of other modules are left alone."""
+    """Those that exist come first, those that do not are told, and those of other modules are left alone."""
     told = box("strict name of a thing", "box.Box.get", "box.Box.fetch_all", "os.remove", "")
     assert told.passages[0].symbol == "box.Box.get"
     assert told.passages[0].pinned, [(one.title, one.coverage, one.pinned) for one in told.passages]
     assert [one.name for one in told.unresolved] == ["box.Box.fetch_all"]
-    assert box("wait for room", "box.with_lid_on").passages[0].symbol != "box.with_lid_on"
+    belief = box("wait for room", "box.with_lid_on").passages[0]
+    assert belief.symbol == "box.with_lid_on"
+    assert not belief.pinned, "it says nothing of the question"
+    assert belief.coverage == 0.0
+
+
+@pytest.mark.req("A14")
+@pytest.mark.parametrize(
+    ("question", "names", "first"),
+    [
+        ("wait longer", ["open_all", "timeout"], ["box.open_all(timeout)", "box.open_all"]),
+        ("wait longer", ["timeout", "open_all"], ["box.open_all(timeout)", "box.open_all"]),
+        ("wait longer", ["Box.timeout"], ["box.Box(timeout)", "box.Box"]),
+        ("wait longer", ["open_all(timeout=3)"], ["box.open_all(timeout)", "box.open_all"]),
+        ("wait longer", ["new Box(timeout)"], ["box.Box(timeout)", "box.Box"]),
+        ("hand things round", ["crate.to_all_if_any"], ["box.Box.to_all_if_any"]),
+        ("hand things round", ["Box#to_all_if_any"], ["box.Box.to_all_if_any"]),
+        ("How many kilos is it?", ["FoodTin.weigh"], ["box.Tin.weigh"]),
+        ("What does Box.get do?", ["Box.weigh"], ["box.Box.get", "box.Box.weigh"]),
+        ("What happened to Box.fetch?", ["Box.get"], ["box.Box.get"]),
+    ],
+)
+def test_expected_names_are_looked_up_beside_each_other(box, question, names, first):
+    """A parameter belongs to the callable named with it; what the question itself asks about stays first."""
+    shown = [passage.title for passage in box(question, *names).passages]
+    assert shown[: len(first)] == first
+
+
+@pytest.mark.req("A14")
+def test_an_expected_name_may_be_a_heading(box):
+    """A README or a guide tells of it where no symbol has it."""
+    told = box("what is new", "Upgrade")
+    assert told.passages[0].kind == "section"
+    assert "Upgrade" in told.passages[0].title
 
 
 @pytest.mark.req("A14")
