@@ -53,6 +53,7 @@ class PassageBlocks:
     """
 
     def __init__(self, query: ResearchQuery, parts: list[Part]) -> None:
+        self.query = query
         self.asked = AskedWords(query.question, [part.passage for part in parts])
         self.parts = parts
         self.subject = stems(" ".join(subject_of(query.question)))

@@ -14,6 +14,7 @@ from kr_core.evidence.citations import plain, slot_stands
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
+from kr_core.evidence.expected_passages import is_expected
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of
 from kr_core.evidence.passage_blocks import BESIDE, NAMED, OF_ONE, PassageBlocks, label_of
@@ -38,6 +39,8 @@ _IN_DOUBT = (260, 200, 150, 150, 150, 150)
 """Characters of each block: the passages of the second to the sixth place often hold the fact."""
 _IN_DOUBT_NAMED = (450, 150, 150)
 """The same where the question names what comes first: its own parameters follow, and only two neighbours."""
+_IN_DOUBT_EXPECTED = (600, 250, 150)
+"""The same where the asker expects what comes first: they decide by its documentation."""
 _IN_DOUBT_SECTION = (330, 200, 150, 150)
 """The same where a section with code comes first: it is shown, with fewer neighbours."""
 _ADDS = 0.1
@@ -161,16 +164,21 @@ class _Composer(PassageBlocks):
         parts = self.in_order()
         first, *others = parts
         sure = first.passage.pinned or first.passage.coverage >= COVERED
-        is_named = self.asked.parsed.kind in OF_ONE and self.is_named(first.passage, parts)
+        expected = is_expected(self.query, self.asked.parsed, first.passage)
+        is_named = self.asked.parsed.kind in OF_ONE and (expected or self.is_named(first.passage, parts))
         is_shown = not first.passage.symbol and bool(first.passage.code)
-        budgets = list(_IN_DOUBT_NAMED if is_named else _IN_DOUBT_SECTION if is_shown else _IN_DOUBT)
+        named = _IN_DOUBT_EXPECTED if expected else _IN_DOUBT_NAMED
+        budgets = list(named if is_named else _IN_DOUBT_SECTION if is_shown else _IN_DOUBT)
         summary = [*self.notices, *self.alike(first), *self.first_block(first, budgets[:1])]
         told = self.telling(first, _NEAR_UNSURE)
         summary += told
         taker = first
         if is_named and first.passage.parameter and (owner := self.owner_of(first)) is not None:
             taker = first._replace(passage=owner)
-            summary += self.blocks([taker], [BESIDE])
+            says_all = (
+                expected and not first.passage.lead
+            )  # the parameter's documentation is that of its callable
+            summary += self.blocks([taker], [_IN_DOUBT_EXPECTED[0] if says_all else BESIDE])
         taken = self.takes(first) if is_named else []
         summary += taken
         if is_named or not told:
@@ -187,9 +195,9 @@ class _Composer(PassageBlocks):
             block = self.blocks([other], [BESIDE] if is_free else budgets[:1])
             summary += [*block, *(self.members(other) if block else [])]
             del budgets[: 1 if block and not is_free else 0]
-        named = stems(label_of(first.passage).replace(".", " "))
+        own = stems(label_of(first.passage).replace(".", " "))
         code = self.example(first, first.support)
-        example = [one for one in code if is_named or stems(one.code) & self.subject - named]
+        example = [one for one in code if is_named or stems(one.code) & self.subject - own]
         at_end = len(summary) if not (sure or is_shown) else code_after
         return self.drafted(summary, example, at_end, details(parts, self.citer), ())
 

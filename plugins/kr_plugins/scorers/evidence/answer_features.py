@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kr_core.toolkit import (
     answered,
     content_words,
+    is_expected,
     named_elsewhere,
     parse_question,
     says_parameter,
@@ -75,15 +76,6 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
     return {name: float(value) for name, value in known.items() if value}
 
 
-def is_expected(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:
-    """Whether the asker expects what a passage is about, and the question does not spell it."""
-    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
-    if not query.names or not names or asked.spells(names):
-        return False
-    lasts = {name.rpartition(".")[2] for name in names} | {passage.parameter or ""}
-    return not lasts.isdisjoint(re.split(r"\W+", " ".join(query.names)))
-
-
 def _of_expected(
     query: ResearchQuery,
     asked: ParsedQuestion,
@@ -108,11 +100,23 @@ def _of_expected(
             "expected": 1.0,
             f"expected {asked.kind}": 1.0,
             "expected parameter": bool(first.parameter),
+            "expected owner unsaid": is_of_unsaid_owner(query, asked, first),
             "expected coverage": first.coverage,
             "expected ahead": max(0.0, ahead),
             "expected behind": max(0.0, -ahead),
         }
     return known
+
+
+def is_of_unsaid_owner(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:
+    """Whether a passage is about the member of a class that neither the question nor a name of the request says: `caplog` alone."""
+    said = {word.lower() for word in re.findall(r"\w+", f"{asked.text} {' '.join(query.names)}")}
+    owners = [
+        name.split(".")[-2:-1] or [""] for name in (passage.symbol, *passage.also, *passage.aliases) if name
+    ]
+    return not passage.parameter and all(
+        owner[:1].isupper() and owner.lower() not in said for (owner,) in owners
+    )
 
 
 def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:

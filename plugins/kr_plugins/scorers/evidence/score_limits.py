@@ -10,13 +10,14 @@ from kr_core.toolkit import (
     content_words,
     gap,
     given_values,
+    is_expected,
     is_opposite,
     parse_question,
     stem,
     telling_stems,
     words,
 )
-from kr_plugins.scorers.evidence.answer_features import is_expected, is_worded
+from kr_plugins.scorers.evidence.answer_features import is_of_unsaid_owner, is_worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -208,6 +209,8 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
+    if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first):
+        yield MEDIUM - 1, f"{_last(first)} is a member of something that was not named"
     if not worded and not _speaks_of_it(query, asked, first, draft):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
 

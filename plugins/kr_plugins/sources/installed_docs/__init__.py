@@ -168,7 +168,7 @@ class InstalledDocs:
             answered, told = asked(found)
             notes += told
             if not is_answered(answered, hands_on=isinstance(found.material, NodeMaterial)):
-                answered = merge(answered, of_dependencies(), query.framework)
+                answered = merge(answered, of_dependencies(), query.framework, query.names)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
         answered = _without_claims(answered, notes)

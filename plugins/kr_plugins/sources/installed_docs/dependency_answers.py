@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from kr_core.toolkit import COVERED
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kr_core import Passage
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
@@ -51,16 +51,20 @@ def _refers(passage: Passage) -> bool:
     return passage.pinned and _REFERS.search(passage.text) is not None
 
 
-def merge(own: IndexAnswer, others: Iterable[IndexAnswer], framework: str) -> IndexAnswer:
+def merge(
+    own: IndexAnswer, others: Iterable[IndexAnswer], framework: str, expected: Iterable[str] = ()
+) -> IndexAnswer:
     """The library's passages with those of its dependencies that say more of the question, each with its origin.
 
     Args:
         own: what the library itself says.
         others: what its dependencies say.
         framework: the name of the library.
+        expected: the names of the request, which a dependency may have whatever else it says.
     """
     pinned = _asked_about(own)
-    absent = frozenset(name.name for name in own.unresolved)
+    absent = dict.fromkeys((name.name for name in own.unresolved), False)
+    absent |= {name: True for name in expected if name in absent}
     told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found = [each for answered in others for each in _telling(answered, told, best, framework, absent)]
@@ -88,11 +92,18 @@ def _asked_about(own: IndexAnswer) -> list[Passage]:
 
 
 def _telling(
-    answered: IndexAnswer, told: str, best: float, framework: str, absent: Container[str]
+    answered: IndexAnswer, told: str, best: float, framework: str, absent: Mapping[str, bool]
 ) -> Iterator[tuple[Passage, IndexAnswer]]:
     """The passages of a dependency that say more than the library's best; of one that it refers to, all that answer.
 
     What the question names and the library does not have is there if the dependency has it.
+
+    Args:
+        answered: what the dependency says.
+        told: what the library says of what the question names.
+        best: the most of the question that a passage of the library covers.
+        framework: the name of the library.
+        absent: the names that it does not have, and whether the asker expects each.
     """
     for passage in answered.passages[:_MOST_LOOKED_AT]:
         package = _name_of(passage)
@@ -109,10 +120,10 @@ def _telling(
             yield weighted, answered
 
 
-def _is_absent(passage: Passage, absent: Container[str]) -> bool:
+def _is_absent(passage: Passage, absent: Mapping[str, bool]) -> bool:
     """Whether a passage is about what the question names and the library does not have: a setting, a parameter, a function."""
     name = passage.parameter or (passage.symbol or "").rpartition(".")[2]
-    return passage.pinned and (name in absent or passage.symbol in absent)
+    return any(one in absent and (passage.pinned or absent[one]) for one in (name, passage.symbol or ""))
 
 
 def _is_named(package: str, text: str) -> bool:

@@ -31,6 +31,14 @@ class _Expected(NamedTuple):
     parameters: tuple[str, ...]
 
 
+class _Told(NamedTuple):
+    """How an expected symbol is shown."""
+
+    passages: Sequence[Passage]
+    listed: tuple[Passage, ...] = ()
+    """Its documented parameters, nearest first."""
+
+
 def about_expected(
     index: PassageIndex,
     parsed: ParsedQuestion,
@@ -49,13 +57,12 @@ def about_expected(
         terms: the words of the question.
         origin: where the passages come from.
     """
-    shown: list[Passage] = []
-    listed: tuple[Passage, ...] = ()
     grouped = _grouped(index, expected.found)[:_MOST_SHOWN]
-    for one in grouped:
-        told, also_listed = _shown(index, parsed, answered, one, terms, origin)
-        shown += told
-        listed = listed or also_listed
+    told = [_shown(index, parsed, answered, one, terms, origin) for one in grouped]
+    # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it
+    told.sort(key=lambda one: one.passages[0].coverage < ABOUT if one.passages else True)
+    shown = [passage for one in told for passage in one.passages]
+    listed = next((one.listed for one in told if one.listed), ())
     shown += [passage_or_site(one, origin) for one in expected.sections]
     if not shown:
         return answered
@@ -97,13 +104,13 @@ def _shown(
     one: _Expected,
     terms: Sequence[Term],
     origin: Origin,
-) -> tuple[list[Passage], tuple[Passage, ...]]:
+) -> _Told:
     """What is shown of one expected symbol, and its documented parameters; the attribute that documents one comes before it."""
     if one.passage is None:
         found = (parameter_passage(index, one.symbol, name, origin, anywhere=True) for name in one.parameters)
-        return [meant for meant in found if meant is not None], ()
+        return _Told([meant for meant in found if meant is not None])
     if one.passage.data.get("what") not in {"function", "class"}:
-        return [passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol})], ()
+        return _Told([passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol})])
     told = callable_with_parameters(
         index, answered, NamedCallable(one.symbol, one.passage), terms, origin,
         asked=one.parameters, is_spelled=parsed.spells([one.symbol]),
@@ -114,7 +121,7 @@ def _shown(
         for hit in index.by_symbol(f"{one.symbol}.{name}")[:1]
         if hit.passage.lead
     ]
-    return [*attributes, *told.passages], told.listed
+    return _Told([*attributes, *told.passages], told.listed)
 
 
 def _before(parsed: ParsedQuestion, answered: IndexAnswer, grouped: Sequence[_Expected]) -> int:

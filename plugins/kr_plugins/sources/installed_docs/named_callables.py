@@ -132,20 +132,26 @@ def callable_with_parameters(
     wanted = [
         _told(meant, answered, 1.0 - share + share * shares.get(name, 0.0))
         for name in asked
-        if (meant := parameter_passage(index, symbol, name, origin, anywhere=True))
+        if (
+            meant := parameter_passage(index, symbol, name, origin, anywhere=True)
+            or parameter_passage(index, passage.symbol or "", name, origin, anywhere=True)
+        )
     ]
     known = [one for one in answered.passages[:1] if one.parameter and _is_of(one, symbol)]
     nearest = [meant for worth, meant in found[:1] if worth >= max(_NEAR, itself.worth)]
-    first = wanted or ((known or nearest) if is_spelled else [])
+    # what has no documentation of its own comes behind a callable that speaks of it
+    later = [one for one in wanted if not one.lead and _speaks_of(passage, one.parameter or "")]
+    wanted = [one for one in wanted if one not in later]
+    first = wanted or ((known or nearest) if is_spelled and not later else [])
     taker = passage_of(passage, origin).model_copy(update={"symbol": symbol})
     covered = max((one.coverage for one in first), default=0.0)
     taker = _told(taker, answered, max(covered, 1.0 - share + share * itself.share))
-    titles = {one.title for one in first}
+    titles = {one.title for one in (*first, *later)}
     beside = [meant for worth, meant in found if worth > 0 and meant.title not in titles]
     documented = [one.passage.parameter or "" for one in parameters if one.passage.lead][:_LISTED]
     described = (parameter_passage(index, symbol, name, origin, anywhere=True) for name in documented)
     return ShownCallable(
-        (*first, taker, *beside)[:_SHOWN],
+        (*first, taker, *later, *beside)[:_SHOWN],
         tuple(meant for meant in described if meant is not None),
         passage.data.get("what") == "class" and not first,
     )
@@ -164,6 +170,11 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
         if passage.data.get("what") in {"function", "class"} and one.entry.name not in seen:
             seen.add(one.entry.name)
             yield NamedCallable(one.entry.name, passage)
+
+
+def _speaks_of(passage: IndexedPassage, parameter: str) -> bool:
+    """Whether what a callable says of itself names a parameter outside of the signature."""
+    return len(re.findall(rf"(?<!\w){re.escape(parameter)}(?!\w)", passage.text)) > 1
 
 
 def _is_of(passage: Passage, symbol: str) -> bool:
