@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -396,23 +397,45 @@ def test_a_server_that_does_not_answer_is_given_up_in_time(way):
     assert reached
 
 
-def test_an_answer_that_is_not_as_its_tool_declares_is_bad(way):
-    """The SDK's client checks structured content against the tool's schema."""
-    import json
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"required": ["answer"]},
+        {"properties": {"other": {"pattern": "^(a|a)*$"}}},
+        {"$ref": "#"},
+        {"$ref": "https://schemas.example/any"},
+        {"type": "nothing"},
+    ],
+    ids=["other", "slow", "endless", "elsewhere", "invalid"],
+)
+def test_what_a_server_declares_of_its_answers_checks_none(way, schema):
+    """A schema is a program of the server's: its patterns may take for ever. So the texts of an answer are read as they are."""
 
     def answer(asked):
         message = json.loads(asked.body)
+        more = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
+        tool = {
+            "name": "ask",
+            "inputSchema": {"type": "object"},
+            "outputSchema": {"type": "object", **schema},
+        }
         results = {
-            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "resultType": "complete", "ttlMs": 0, "cacheScope": "public"},
-            "tools/list": {"tools": [{"name": "ask", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "required": ["answer"]}}], "resultType": "complete", "ttlMs": 0, "cacheScope": "public"},
-            "tools/call": {"content": [{"type": "text", "text": "x"}], "structuredContent": {"other": 1}, "resultType": "complete"},
-        }  # fmt: skip
+            "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **more},
+            "tools/list": {"tools": [tool], **more},
+            "tools/call": {
+                "content": [{"type": "text", "text": "Wait 30 s."}],
+                "structuredContent": {"other": "a" * 40 + "b"},
+                "resultType": "complete",
+            },
+        }
         return {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
 
     with serving(answer) as server:
-        error, _ = failure(way, server.url)
-    assert error.outcome == Outcome.bad_answer
-    assert "structured content" in str(error)
+        result, _ = call(way, server.url)
+        methods = [json.loads(asked.body)["method"] for asked in server.asked]
+    assert (result.text, result.structured) == ("Wait 30 s.", {"other": "a" * 40 + "b"})
+    assert "tools/list" not in methods, "nothing of it is needed"
 
 
 def test_a_text_that_a_server_in_this_process_makes_too_long_is_refused(way, monkeypatch):
