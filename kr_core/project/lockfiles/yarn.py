@@ -23,6 +23,8 @@ _RESOLUTION = re.compile(
     r"^  resolution: [\"']?(?P<name>(?:@[^/@\n]+/)?[^/@\n]+)@(?P<kind>\w+):", re.MULTILINE
 )
 _ENTRY = re.compile(r"^(?P<head>[^\s#].*):\n(?P<body>(?:[ \t].*\n)*)", re.MULTILINE)
+_LONG_KEY = re.compile(r"^\? (?P<head>.*)\n:(?=\n)", re.MULTILINE)
+"""How berry writes a key of more than 1,024 characters."""
 _BOUND = "::in "
 _OF_A_FOLDER = "0.0.0-use.local"
 """The version that yarn writes for a member of the workspace, and for what `link:` and `portal:` lead to."""
@@ -39,7 +41,8 @@ class YarnEntry(NamedTuple):
 
 def entries(text: str) -> Iterator[YarnEntry]:
     """Yield the packages of a `yarn.lock`; members of the workspace and linked folders are left out."""
-    for found in _ENTRY.finditer(text.replace("\r\n", "\n") + "\n"):
+    plain = _LONG_KEY.sub(r"\g<head>:", text.replace("\r\n", "\n") + "\n")
+    for found in _ENTRY.finditer(plain):
         descriptors = tuple(part.strip().strip("\"'") for part in found["head"].strip("\"'").split(", "))
         version, resolution = _VERSION.search(found["body"]), _RESOLUTION.search(found["body"])
         if (

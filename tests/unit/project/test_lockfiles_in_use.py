@@ -219,3 +219,11 @@ def test_a_folder_that_package_json_names_is_a_dependency(project, tmp_path):
     lay(tmp_path, {"package-lock.json": {"lockfileVersion": 3, "packages": packages}})
     listed = {name: version for name, version, _where in project().versions()}
     assert listed == {"renamed": "7.7.7", "local-lib": "7.7.7"}
+
+
+def test_an_entry_of_berry_with_a_long_key_is_read(project, tmp_path):
+    """Many members that ask for different ranges make a key of over 1,024 characters, which berry writes with `?`."""
+    asked = [f"is-odd@npm:>=0.{minor}.0 <2" for minor in range(60)]
+    lock = BERRY.replace('"is-odd@npm:^0.1.2":', f'? "{", ".join(asked)}"\n:')
+    lay(tmp_path, {"package.json": {"dependencies": {"is-odd": ">=0.59.0 <2"}}, "yarn.lock": lock})
+    assert project().version_of("is-odd") == ("0.1.2", "yarn.lock")
