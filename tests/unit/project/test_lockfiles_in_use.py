@@ -227,3 +227,28 @@ def test_an_entry_of_berry_with_a_long_key_is_read(project, tmp_path):
     lock = BERRY.replace('"is-odd@npm:^0.1.2":', f'? "{", ".join(asked)}"\n:')
     lay(tmp_path, {"package.json": {"dependencies": {"is-odd": ">=0.59.0 <2"}}, "yarn.lock": lock})
     assert project().version_of("is-odd") == ("0.1.2", "yarn.lock")
+
+
+GO_WORKSPACE = {
+    "go.work": "go 1.22\nuse (\n ./api\n ./lib // shared\n)\nreplace g/h v1.1.0 => g/h v1.1.1\n",
+    "api/go.mod": "module x/api\nrequire (\n x/lib v0.1.0\n a/b v1.9.0\n c/d v1.0.0\n e/f v1.0.0 // indirect\n g/h v1.1.0\n)\n"
+    "replace g/h => ./own\n",
+    "lib/go.mod": "module x/lib\nrequire (\n a/b v1.10.0-rc.2\n c/d v1.0.0-rc.1\n e/f v1.2.0\n)\nreplace e/f => e/fork v1.3.0\n",
+    "apart/go.mod": "module x/apart\nrequire a/b v1.2.0\n",
+}
+
+
+def test_a_module_of_a_workspace_of_go_has_the_versions_of_the_workspace(project, tmp_path):
+    """The highest that a module requires, replaced as any of them says, `go.work` first; a module outside has its own."""
+    lay(tmp_path, GO_WORKSPACE)
+    opened = project("api")
+    found = {name: opened.version_of(name) for name in ("a/b", "c/d", "e/f", "g/h", "x/lib")}
+    assert {name: where and where[0] for name, where in found.items()} == {
+        "a/b": "v1.10.0-rc.2",
+        "c/d": "v1.0.0",
+        "e/f": "v1.3.0",
+        "g/h": "v1.1.1",
+        "x/lib": None,
+    }
+    assert project("apart").version_of("a/b") == ("v1.2.0", "apart/go.mod")
+    assert tmp_path / "go.work" in opened.files()
