@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles import Ecosystem, LockFile, Pin
 
 _State = tuple[int, int, int] | None
+_WITH_WORKSPACES = {"python": ("uv.lock",), "node": tuple(NODE_LOCKS), "rust": ("Cargo.lock",)}
 _LIMIT_BYTES = 30_000_000
 """Of all files of a project together, which take half a minute and a gigabyte at most; the largest that are known have a third."""
 
@@ -119,8 +120,14 @@ class DependencyFiles:
                 yield NamedDependency(pin, lock, depth)
 
     def _believed(self) -> Iterator[tuple[Path, int]]:
-        """The files that are asked, nearest first: not those that another tool has left beside the lock file of the one in use."""
+        """The files that are asked, nearest first: not those that are left over.
+
+        Another tool has left one beside the lock file of the one in use, or a folder has one from before it became a member of
+        a workspace, which is locked above.
+        """
         for path, depth in self._all():
+            if self._is_governed(path, depth):
+                continue
             tool = NODE_LOCKS.get(path.name)
             if tool is None or not _is_there(path):
                 yield path, depth
@@ -129,6 +136,21 @@ class DependencyFiles:
             own = {each for each, module in NODE_LOCKS.items() if module == named}
             if named == tool or not any(_is_there(path.with_name(each)) for each in own):
                 yield path, depth
+
+    def _is_governed(self, path: Path, depth: int) -> bool:
+        """Whether a lock file lies in a member of a workspace that a lock file above is for."""
+        kind = format_of(path)
+        if kind.wish or kind.ecosystem not in _WITH_WORKSPACES or not _is_there(path):
+            return False
+        for above in self._folders[depth + 1 :]:
+            for name in _WITH_WORKSPACES[kind.ecosystem]:
+                if (
+                    path.parent.is_relative_to(above)
+                    and (lock := self._lock_file(above / name))
+                    and path.parent.relative_to(above).as_posix() in lock.governed
+                ):
+                    return True
+        return False
 
     def _named_tool(self, depth: int) -> str:
         """The tool that the nearest `package.json` names that names one, from a folder upwards."""

@@ -24,6 +24,13 @@ def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
     local = {package["name"]: package for package in packages if "source" not in package}
     named = [_member(folder, view) for folder in view.members]
+    view.governed = frozenset(
+        folder
+        for folder, name in zip(view.members[:-1], named, strict=False)
+        if name in local
+        and "workspace" in _manifest(".", view)
+        and "workspace" not in _manifest(folder, view)
+    )
     seen = [local[name] for name in named if name in local] or list(local.values())
     versions: dict[str, list[str]] = {}
     for package in packages:

@@ -144,4 +144,5 @@ def read(
         pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
     except RecursionError:
         raise UnreadableError("nested too deeply") from None
-    return LockFile(path, kind.ecosystem, kind.wish, pins, tuple(view.notes), tuple(view.files), view.tool)
+    notes, files = tuple(view.notes), tuple(view.files)
+    return LockFile(path, kind.ecosystem, kind.wish, pins, notes, files, view.tool, view.governed)

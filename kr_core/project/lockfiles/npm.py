@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_json
-from kr_core.project.lockfiles.pins import Pin, string, table, tables
+from kr_core.project.lockfiles.pins import Pin, string, strings, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 GROUPS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
 _MODULES = "node_modules/"
+_MOST_PATTERNS = 1000
 _ALIAS = re.compile(r"(?:npm:)?(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<version>.+)")
 _ELSEWHERE = re.compile(
     r"(?:file|link|portal|patch|exec|git|git\+\w+|github|gitlab|bitbucket|https?|catalog):|[\w.-]+/[\w.-]+(?:#|$)|\.{1,2}/|/|~/"
@@ -29,12 +31,43 @@ def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
     view.check_version(data.get("lockfileVersion"), "123", "lockfileVersion")
+    view.governed = workspace_members(view)
     if isinstance(packages := data.get("packages"), dict):
         lists_members = bool(table(packages.get("")).get("workspaces"))
         if not (lists_members and view.is_apart(packages, is_project)):
             yield from _packages(packages, view)
     else:
         yield from _tree(table(data.get("dependencies")), view)
+
+
+def workspace_members(view: ProjectView) -> frozenset[str]:
+    """The folders that are looked from and that `workspaces` of the `package.json` beside a lock file names."""
+    manifest: dict[str, Any] = view.parsed("package.json", parse_json, {})
+    listed = manifest.get("workspaces")
+    patterns = strings(table(listed).get("packages", listed))[:_MOST_PATTERNS]
+    named = [each.removeprefix("!").removeprefix("./").strip("/").split("/") for each in patterns]
+    found: set[str] = set()
+    for pattern, parts in zip(patterns, named, strict=True):  # the last that fits is believed
+        fitting = {folder for folder in view.members[:-1] if _fits(folder.split("/"), parts)}
+        found = found - fitting if pattern.startswith("!") else found | fitting
+    return frozenset(found)
+
+
+def _fits(folder: list[str], pattern: list[str]) -> bool:
+    """Whether a folder fits a pattern, of which `**` is any number of folders."""
+    reached = {0}
+    for name in [*folder, ""]:
+        for place, part in enumerate(pattern):
+            if place in reached and part == "**":
+                reached.add(place + 1)
+        if not name:
+            break
+        reached = {
+            place if pattern[place] == "**" else place + 1
+            for place in reached
+            if place < len(pattern) and (pattern[place] == "**" or fnmatchcase(name, pattern[place]))
+        }
+    return len(pattern) in reached
 
 
 def read_package_json(text: str, view: ProjectView) -> Iterator[Pin]:

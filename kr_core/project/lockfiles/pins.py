@@ -77,6 +77,9 @@ class LockFile(NamedTuple):
     """The file and those it rests on, absent ones included; a change of any may change the pins."""
     tool: str = ""
     """The tool of its ecosystem that the file says is in use: `packageManager` of a `package.json`."""
+    governed: frozenset[str] = frozenset()
+    """The folders below it, of those that were looked from, that are members of its workspace: what lies locked there is
+    left over, and no tool reads it."""
 
     def find(self, name: str) -> Pin | None:
         """Find a package by its name, or by the last part of it where only one package has that.
@@ -120,6 +123,7 @@ class ProjectView:
         self.notes: list[tuple[int | None, str]] = []
         self.files: list[Path] = [path]
         self.tool = ""
+        self.governed: frozenset[str] = frozenset()
         self._working_folder = working_folder
         self._environment = environment
         self._held: dict[str, bool] = {}

@@ -60,6 +60,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
         keys = {found["key"] for found in _KEY.finditer(sections["importers"]["block"])}
         if view.is_apart(keys, is_project):
             return
+        view.governed = frozenset(keys.intersection(view.members[:-1]))
     packages = _packages(sections["packages"]["block"]) if "packages" in sections else {}
     for nearness, importer in enumerate(reversed(_importers(plain, sections, view)), 1):
         for group in GROUPS:

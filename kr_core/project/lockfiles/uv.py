@@ -41,6 +41,10 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
             members.setdefault(folder, package)
     if members and view.is_apart(members, _is_project):
         return
+    of_workspace = set(strings(table(data.get("manifest")).get("members")))
+    view.governed = frozenset(
+        folder for folder in view.members[:-1] if members.get(folder, {}).get("name") in of_workspace
+    )
     seen = [members[folder] for folder in view.members if folder in members] or list(members.values())
     unknown: set[str] = set()
     left = _MOST_DEPENDENCIES

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from kr_core.project.lockfiles.npm import aliased, both_names, dependencies
+from kr_core.project.lockfiles.npm import aliased, both_names, dependencies, workspace_members
 from kr_core.project.lockfiles.parser import parse_json
 from kr_core.project.lockfiles.pins import Pin, UnreadableError, string, table
 
@@ -76,6 +76,11 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     locked, is_berry = list(entries(text)), "__metadata" in text
     if not locked and text.strip() and "yarn lockfile" not in text and not is_berry:
         raise UnreadableError("no lock file of yarn", 1)
+    # Berry takes the nearest `yarn.lock` for its own; yarn 1 does not look below the root of the workspace.
+    members = workspace_members(view)
+    view.governed = frozenset(
+        each for each in members if not is_berry or view.beside(f"{each}/yarn.lock") is None
+    )
     chosen = {_unbound(descriptor): each for each in locked for descriptor in each.descriptors}
     catalogs, resolutions = _catalogs(view), table(_manifest(".", view).get("resolutions"))
     versions: dict[str, set[str]] = {}

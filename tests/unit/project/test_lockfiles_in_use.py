@@ -252,3 +252,61 @@ def test_a_module_of_a_workspace_of_go_has_the_versions_of_the_workspace(project
     }
     assert project("apart").version_of("a/b") == ("v1.2.0", "apart/go.mod")
     assert tmp_path / "go.work" in opened.files()
+
+
+STALE = npm_lock("9.0.0") | {"packages": {"node_modules/ms": {"version": "9.0.0"}}}
+UV_MEMBER = UV.replace('"."', '"packages/a"').replace(
+    "version = 1\n", 'version = 1\n[manifest]\nmembers = ["shop", "root"]\n'
+)
+POETRY = '[[package]]\nname = "idna"\nversion = "2.0"\n'
+CARGO = 'version = 4\n[[package]]\nname = "ms"\nversion = "{}"\nsource = "registry+x"\n'
+LEFT_OVER = {
+    "npm": {
+        "package.json": {"workspaces": ["packages/*", "!packages/b"]},
+        "package-lock.json": NOT_MEMBERS["npm"]["package-lock.json"],
+        "packages/a/package.json": MANIFEST,
+        "packages/a/package-lock.json": STALE,
+    },
+    "yarn": {
+        "package.json": {"workspaces": {"packages": ["./**/a/"]}},
+        "yarn.lock": yarn_lock("1.0.0"),
+        "packages/a/package.json": MANIFEST,
+        "packages/a/yarn.lock": yarn_lock("9.0.0"),
+        "packages/a/package-lock.json": STALE,
+    },
+    "pnpm": {
+        "pnpm-lock.yaml": NOT_MEMBERS["pnpm"]["pnpm-lock.yaml"],
+        "packages/a/package.json": MANIFEST,
+        "packages/a/pnpm-lock.yaml": "lockfileVersion: '9.0'\npackages:\n  ms@9.0.0:\n    x: y\n",
+        "packages/a/yarn.lock": yarn_lock("9.0.0"),
+    },
+    "uv": {
+        "uv.lock": UV_MEMBER,
+        "packages/a/pyproject.toml": PYPROJECT,
+        "packages/a/uv.lock": UV.replace("3.4", "2.0"),
+        "packages/a/poetry.lock": POETRY,
+    },
+    "cargo": {
+        "Cargo.toml": '[workspace]\nmembers = ["packages/*"]\n',
+        "Cargo.lock": CARGO.format("1.0.0")
+        + '[[package]]\nname = "a"\nversion = "0.1.0"\ndependencies = ["ms"]\n',
+        "packages/a/Cargo.toml": '[package]\nname = "a"\n[dependencies]\nms = "*"\n',
+        "packages/a/Cargo.lock": CARGO.format("9.0.0"),
+    },
+}
+
+
+@pytest.mark.parametrize("tool", LEFT_OVER)
+def test_a_lock_file_left_over_in_a_member_of_a_workspace_is_not_asked(project, tmp_path, tool):
+    """The tool reads the workspace's alone; one in a folder that is no member is believed."""
+    lay(tmp_path, LEFT_OVER[tool])
+    name, version = ("idna", "3.4") if tool == "uv" else ("ms", "1.0.0")
+    opened = project("packages/a")
+    assert opened.version_of(name)[0] == version
+    assert not [
+        where for *_, where in opened.versions() if where.startswith("packages/a/") and "lock" in where
+    ]
+    own = {file.replace("packages/a/", "packages/b/"): text for file, text in LEFT_OVER[tool].items()}
+    lay(tmp_path, {file: text for file, text in own.items() if file.startswith("packages/b/")})
+    if tool in {"npm", "yarn", "pnpm"}:
+        assert project("packages/b").version_of(name)[0] == "9.0.0"
