@@ -15,6 +15,7 @@ from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.python.module_parser import MAX_BYTES
+from kr_plugins.sources.installed_docs.python.source_text import is_slow_to_parse
 from kr_plugins.sources.installed_docs.reading_budget import Cancelled, ReadingBudget
 
 if TYPE_CHECKING:
@@ -274,6 +275,30 @@ def test_a_module_is_no_larger_than_its_tree_may_be(tmp_path: Path) -> None:
     symbols, notes = read(python(tmp_path, {"__init__.py": _DEF, "data.py": "a\n" * MAX_BYTES}))
     assert "box.run" in symbols
     assert notes == ["box/data.py: 4 MB in one file, not read"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = [" + "[],0," * 90_000 + "]\n",
+        "x = f'" + "{a}{b}" * 205_000 + "'\n",
+        "if a:\n" + " a;b\n" * 140_000,
+    ],
+    ids=["values", "fields", "statements"],
+)
+def test_a_module_has_no_more_parts_than_its_tree_may(tmp_path: Path, text: str) -> None:
+    """A tree takes up to a kilobyte for each statement, value and field: of 2 MB it took 1.8 GB."""
+    symbols, notes = read(python(tmp_path, {"__init__.py": _DEF, "data.py": text}))
+    assert "box.run" in symbols
+    assert len(notes) == 1
+    assert "box/data.py: too many" in notes[0]
+
+
+def test_an_f_string_behind_a_docstring_is_measured() -> None:
+    """The end of a string with three quotes begins no other one."""
+    fields = 'f"""' + "{a}" * 60_000 + '"""\n'
+    assert is_slow_to_parse(f'"""Doc."""\nx = {fields}') is is_slow_to_parse(f"x = {fields}")
+    assert is_slow_to_parse(f"'''Doc.'''\nx = {fields}") is is_slow_to_parse(f"x = {fields}")
 
 
 def test_a_package_of_many_files_is_read_up_to_a_limit(tmp_path: Path, monkeypatch) -> None:

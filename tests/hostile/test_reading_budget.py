@@ -20,6 +20,7 @@ from kr_plugins.sources.installed_docs import InstalledDocs
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from kr_core import Finding
@@ -158,6 +159,27 @@ def test_dependencies_that_take_too_long_are_left_out(
     install(site, "crate", "1.0", {"crate/__init__.py": _DEF})
     found = ask(tmp_path, "How do I run something at a speed?", "box")
     assert found.notes == ("box: left out some of its dependencies: they take too long to read",)
+
+
+@pytest.mark.req("R9")
+def test_one_dependency_takes_no_more_than_all_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large dependency has no time of its own: a package and its dependencies would take minutes."""
+    budgets: list[ReadingBudget] = []
+
+    def budget(cancelled: Callable[[], bool]) -> ReadingBudget:
+        budgets.append(ReadingBudget(cancelled))
+        return budgets[-1]
+
+    monkeypatch.setattr(installed_docs, "_DEPENDENCIES_SECONDS", 5.0)
+    site = make_environment(tmp_path)
+    box = install(site, "box", "1.0", {"box/__init__.py": "'A box.'\n"})
+    with (box / "METADATA").open("a") as metadata:
+        metadata.write("Requires-Dist: crate\n")
+    install(site, "crate", "1.0", {"crate/__init__.py": _DEF, "crate/data.py": "# " + "x" * 1_900_000})
+    ask(tmp_path, "How do I run something at a speed?", "box", budget)
+    own, of_dependency = budgets
+    assert own.seconds >= 20.0
+    assert of_dependency.seconds <= 5.0
 
 
 @pytest.mark.req("R9")

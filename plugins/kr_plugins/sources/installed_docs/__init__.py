@@ -17,8 +17,8 @@ the user's cache folder, and searches there.
 - Built documentation: HTML pages beside an `objects.inv` of Sphinx, among the files of an installed distribution or below
   the `folders` of the settings (Debian's `python3-doc` and the like). Pages for another major version are left out.
 - The project's own README and `docs`.
-- Limits: KR reads a package in at most 20 s of processor time and 6 s more for each MB, 60 s in all. A file that takes
-  too long is left out, and the answer says so.
+- Limits: KR reads a package in at most 20 s of processor time and 6 s more for each MB, 40 s in all, and
+  its dependencies together in 15 s. A file that takes too long is left out, and the answer says so.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.material import LocatedMaterial
 
 
-_DEPENDENCIES_SECONDS = 20.0
-"""Of processor time that reading dependencies may take before KR begins no other one."""
+_DEPENDENCIES_SECONDS = 15.0
+"""Of processor time that reading all dependencies of a package may take."""
 
 
 class InstalledDocsSettings(kr_core.Settings):
@@ -125,11 +125,15 @@ class InstalledDocs:
         """What the index and those of its dependencies say to a question."""
         notes: list[str] = []
 
-        def asked(located: LocatedMaterial, names: Sequence[str] = ()) -> tuple[IndexAnswer, list[str]]:
+        def asked(
+            located: LocatedMaterial, names: Sequence[str] = (), seconds: float | None = None
+        ) -> tuple[IndexAnswer, list[str]]:
             modules, searched = located.modules_in(query.question), (*located.names, *names)
             notes: list[str] = []
             try:
                 with self._budget(given_up.is_set) as budget:
+                    if seconds is not None:
+                        budget.limit(seconds)
                     index, notes = open_index(self._cache_folder, located.material, progress, budget)
                     with closing(index):
                         material = located.material
@@ -156,13 +160,14 @@ class InstalledDocs:
         def of_dependencies() -> Iterator[IndexAnswer]:
             began = thread_time()
             for one in found.dependencies():
-                if thread_time() - began > _DEPENDENCIES_SECONDS:
+                left = _DEPENDENCIES_SECONDS - (thread_time() - began)
+                if left <= 0:
                     notes.insert(
                         0,
                         f"{found.material.label}: left out some of its dependencies: they take too long to read",
                     )
                     return
-                yield asked(one, found.names)[0]
+                yield asked(one, found.names, left)[0]
 
         try:
             answered, told = asked(found)

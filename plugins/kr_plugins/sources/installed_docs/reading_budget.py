@@ -33,7 +33,7 @@ _SECONDS = 20.0
 """Of processor time, for a package of any size."""
 _SECONDS_PER_BYTE = 6 / 1_000_000
 """More for each byte of its sources; the slowest known packages take a sixth of it."""
-_MOST_SECONDS = 60.0
+_MOST_SECONDS = 40.0
 _MOST_MEMORY = 1_500_000_000
 """Bytes by which the process may grow while KR reads a package; the largest known ones take a tenth."""
 _POLL_SECONDS = 0.1
@@ -75,6 +75,7 @@ class ReadingBudget:
         self._clock = _thread_clock()
         self.seconds = seconds
         self._seconds_per_byte = seconds_per_byte
+        self._most = _MOST_SECONDS
         self.end = self._clock() + seconds
         """When it is spent, on its clock."""
         self._watch = _WorkLimit(self._clock, cancelled, memory)
@@ -92,9 +93,14 @@ class ReadingBudget:
 
     def allow(self, size: int) -> None:
         """Allow more processor time for a package of this size, in bytes."""
-        more = min(size * self._seconds_per_byte, max(0.0, _MOST_SECONDS - self.seconds))
+        more = min(size * self._seconds_per_byte, max(0.0, self._most - self.seconds))
         self.seconds += more
         self.end += more
+
+    def limit(self, seconds: float) -> None:
+        """Allow no more than this from now on, also for a large package."""
+        self._most = self.seconds = min(self.seconds, seconds)
+        self.end = min(self.end, self._clock() + seconds)
 
     def half(self) -> ReadingBudget:
         """Return a budget of half of the rest for one stage of the work; the next gets what it does not spend."""

@@ -28,7 +28,12 @@ from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, D
 from kr_plugins.sources.installed_docs.python.documented_attributes import documented_attributes
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
-from kr_plugins.sources.installed_docs.python.source_text import SourceText, is_slow_to_parse, with_defaults
+from kr_plugins.sources.installed_docs.python.source_text import (
+    SourceText,
+    is_large_to_parse,
+    is_slow_to_parse,
+    with_defaults,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,6 +104,8 @@ def read_module(
             source = as_python(text) if file.suffix in _CYTHON else text
             if is_slow_to_parse(source):
                 raise Unreadable(f"{path}: too many fields in one f-string, not read")
+            if is_large_to_parse(source):
+                raise Unreadable(f"{path}: too many statements and values in one file, not read")
             tree = ast.parse(source)
         reader = _ModuleReader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)

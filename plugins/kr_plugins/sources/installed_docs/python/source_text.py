@@ -28,12 +28,16 @@ _SENTENCE = re.compile(r"[A-Z`\"'][^=]*$")
 _FEW_FIELDS = 2_000
 _MOST_COMPARED = 2_000_000_000
 """Characters that Python before 3.12 compares to find the fields of a file's f-strings; a second or so."""
-_STRING = re.compile(
-    r"#[^\n]*+|([A-Za-z]{0,2}+)(?:\"\"\"(?:[^\\\"]++|\\.|\"(?!\"\"))*+|'''(?:[^\\']++|\\.|'(?!''))*+"
-    r"|\"(?:[^\\\"\n]++|\\.)*+\"?|'(?:[^\\'\n]++|\\.)*+'?)",
-    re.DOTALL,
+_STRING = (
+    r"#[^\n]*+|([A-Za-z]{0,2}+)(?:\"{3}(?:[^\\\"]++|\\.|\"(?!\"\"))*+(?:\"{3})?+|'{3}(?:[^\\']++|\\.|'(?!''))*+(?:'{3})?+"
+    r"|\"(?:[^\\\"\n]++|\\.)*+\"?|'(?:[^\\'\n]++|\\.)*+'?)"
 )
 """A comment, or a string with its prefix."""
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_TOKENS = re.compile(rf"{_STRING}|\w++|[^\w\s]", re.DOTALL)
+_FEW_CHARACTERS = 300_000
+_MOST_TOKENS = 400_000
+"""Of one file, and fields of f-strings; the syntax tree takes up to a kilobyte for each. The largest known files have a quarter."""
 _ESCAPE = re.compile(r"\\([\\'\"])")
 
 
@@ -41,8 +45,16 @@ def is_slow_to_parse(text: str) -> bool:
     """Whether Python would parse for minutes: before 3.12 it looks for each field of an f-string from the beginning."""
     if sys.version_info >= (3, 12) or text.count("{") < _FEW_FIELDS:
         return False
-    strings = (match[0] for match in _STRING.finditer(text) if "f" in (match[1] or "").lower())
+    strings = (match[0] for match in _STRINGS.finditer(text) if "f" in (match[1] or "").lower())
     return sum(len(string) * string.count("{") for string in strings) > _MOST_COMPARED
+
+
+def is_large_to_parse(text: str) -> bool:
+    """Whether the syntax tree would take more than some hundred megabytes."""
+    if len(text) < _FEW_CHARACTERS:
+        return False
+    more = itertools.islice(_TOKENS.finditer(text), max(0, _MOST_TOKENS - text.count("{")), None)
+    return next(more, None) is not None
 
 
 class SourceText:
