@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -112,6 +113,8 @@ _HELD = 25_000_000
 """Bytes of files that may be ahead; a larger file is read while no other is."""
 _HELLO_SECONDS = 20.0
 """How long a reader may take to start; what takes longer is no reader."""
+_PDEATHSIG = 1
+"""The signal that Linux sends when the thread that has started this process ends (prctl(2))."""
 _START = "import sys; sys.path[:] = {path!r}; from kr_core.search.documents.worker_pool import serve; serve()"
 
 
@@ -281,6 +284,7 @@ def _who() -> tuple[str, str]:
 def serve() -> None:
     """Read what is asked for on standard input, until that ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is interrupted too, and ends this process
+    _end_with_parent()
     jobs, results = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what a parser prints is no answer
     pdf_time = PdfTime()
@@ -290,3 +294,21 @@ def serve() -> None:
             results.flush()
             some = pickle.load(jobs)  # noqa: S301  of the process that started this one
             pickle.dump([prepared(job, pdf_time) for job in some], results)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as nobody is there who asks, whatever it is at: one file may take a minute."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if hasattr(select, "poll"):
+        threading.Thread(target=_end_with_input, name="kr-parent", daemon=True).start()
+
+
+def _end_with_input() -> None:
+    """End this process when the other end of its standard input is closed, which it may not read for long."""
+    poll = select.poll()
+    poll.register(0, 0)  # its end shows all the same
+    poll.poll()
+    os._exit(1)

@@ -210,3 +210,36 @@ def test_they_end_with_the_one_that_asked(folder):
         asking.kill()
         asking.communicate()
     assert gone(reading)
+
+
+@needs_proc
+@pytest.mark.req("E6")
+@pytest.mark.parametrize("platform", ["linux", "another"])
+def test_one_that_is_busy_ends_with_the_one_that_asked(platform):
+    """One file may keep it for a minute; Linux ends it, elsewhere it sees that its input has ended."""
+    busy = (
+        "import sys, time\n"
+        "from kr_core.search.documents import worker_pool\n"
+        f"sys.platform = {platform!r}\n"
+        "def prepared(*_):\n"
+        "    sys.stderr.write('busy\\n')\n"
+        "    while True: pass\n"
+        "worker_pool.prepared = prepared\n"
+        "worker_pool.serve()\n"
+    )
+    code = (
+        "import pickle, subprocess, sys\n"
+        "reader = subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdin=-1, stdout=-1, stderr=-1)\n"
+        "pickle.dump([None], reader.stdin)\n"
+        "reader.stdin.flush()\n"
+        "print(reader.pid, reader.stderr.readline(), flush=True)\n"
+        "reader.wait()\n"
+    )
+    asking = subprocess.Popen([sys.executable, "-c", code, busy], stdout=subprocess.PIPE, text=True)
+    try:
+        reader, said = asking.stdout.readline().split(None, 1)
+        assert "busy" in said
+    finally:
+        asking.kill()
+        asking.communicate()
+    assert gone([int(reader)])
