@@ -72,6 +72,24 @@ def test_work_that_fills_the_memory_is_stopped() -> None:
         budget.portion(fill)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory a process takes now")
+def test_memory_that_is_kept_counts_for_all_that_follows() -> None:
+    """Each piece may not fill as much again; once it is free, others are read."""
+    kept: list[str] = []
+
+    def fill() -> None:
+        kept.extend(str(number) * 50 for number in range(2_000_000))
+
+    with ReadingBudget(seconds=600.0, memory=60_000_000) as budget:
+        for _piece in range(2):
+            with pytest.raises(BudgetSpent):
+                budget.portion(fill)
+                budget.portion(endless)
+        assert len(kept) < 800_000
+        kept.clear()
+        assert budget.portion(lambda: sum(range(1000))) == 499_500
+
+
 def test_what_is_made_up_to_a_limit_keeps_what_was_made() -> None:
     """KR keeps the passages that it made before one that takes too long."""
 
@@ -130,7 +148,9 @@ def test_a_module_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
         assert found.passages[0].symbol == "box.run"
         (note,) = found.notes  # on a busy machine the file behind it may be left out too
         assert note.startswith("box: left out box/slow.py")
-        assert note.endswith(": takes more processor time than reading a package may; read it yourself")
+        assert note.endswith(
+            ": takes more processor time or memory than reading a package may; read it yourself"
+        )
         found = ask(folder, "How do I run the box at a speed?", "box", budget)
 
 

@@ -14,10 +14,11 @@ __all__ = ["MOST_BYTES", "bounded"]
 MOST_BYTES = 100_000_000
 """Bytes of the sources of one package; the largest known packages have some 50 million."""
 _MOST_TEXT = 300_000_000
-"""Characters of all passages of one package."""
+"""Bytes of all passages of one package, about."""
 _LONGEST = 100_000
 """Characters of a passage; KR reads each passage that it composes an answer from many times."""
-_PER_PASSAGE = 500
+_PER_PASSAGE = 2_000
+"""What else a passage takes in memory, about: its names, its places, what is known of it."""
 
 
 def bounded(passages: Iterable[IndexedPassage], notes: list[str]) -> Iterator[IndexedPassage]:

@@ -7,6 +7,7 @@ call of a C function (a parse, a regular expression); the limits on the sizes of
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import threading
@@ -34,8 +35,10 @@ _SECONDS = 20.0
 _SECONDS_PER_BYTE = 6 / 1_000_000
 """More for each byte of its sources; the slowest known packages take a sixth of it."""
 _MOST_SECONDS = 40.0
-_MOST_MEMORY = 1_500_000_000
-"""Bytes by which the process may grow while KR reads a package; the largest known ones take a tenth."""
+_MOST_MEMORY = 600_000_000
+"""Bytes by which the process may grow while KR reads a package; the largest known ones take a third."""
+_STATUS = Path("/proc/self/statm")
+_PAGE_BYTES = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
 _POLL_SECONDS = 0.1
 _PATIENCE = 50
 """Looks at the clock for which work may stay inside code of others before it is stopped there."""
@@ -181,7 +184,7 @@ class ReadingBudget:
         more = len(self.left_out) - _SHOWN
         named = ", ".join(self.left_out[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
         return [
-            f"{label}: left out {named}: takes more processor time than reading a package may; read it yourself"
+            f"{label}: left out {named}: takes more processor time or memory than reading a package may; read it yourself"
         ]
 
 
@@ -222,22 +225,22 @@ class _WorkLimit:
         return limit
 
     def _run(self, watched: int, ended: threading.Event) -> None:
-        grown = _peak_memory() + self._memory
+        grown = _memory_in_use() + self._memory
         waited = 0
         while not ended.wait(_POLL_SECONDS):
             with self._lock:
                 limit = self.limit
                 if limit is None:
                     continue
-                large = _peak_memory() > grown
+                large = _memory_in_use() > grown
                 if not (large or self._cancelled() or self._clock() > limit):
                     continue
                 waited += 1
                 if _is_in_foreign_code(watched) and waited % _PATIENCE:
                     continue
                 _raise_in(watched, Cancelled if self._cancelled() else BudgetSpent)
-                if large:
-                    grown = _peak_memory() + self._memory
+                if large and not _STATUS.exists():  # the peak that is known there does not go down again
+                    grown = _memory_in_use() + self._memory
 
 
 def _is_in_foreign_code(thread: int) -> bool:
@@ -264,8 +267,10 @@ def _thread_clock() -> Callable[[], float]:
     return time.process_time
 
 
-def _peak_memory() -> int:
-    """The most bytes that the process has taken; 0 on a system that does not say."""
+def _memory_in_use() -> int:
+    """The bytes that the process takes; elsewhere than on Linux the most that it has taken, 0 where nothing is known."""
+    with suppress(OSError):
+        return int(_STATUS.read_bytes().split()[1]) * _PAGE_BYTES
     if sys.platform == "win32":
         return 0
     import resource

@@ -36,8 +36,8 @@ _STRING = (
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _TOKENS = re.compile(rf"{_STRING}|\w++|[^\w\s]", re.DOTALL)
 _FEW_CHARACTERS = 300_000
-_MOST_TOKENS = 400_000
-"""Of one file, and fields of f-strings; the syntax tree takes up to a kilobyte for each. The largest known files have a quarter."""
+_MOST_TOKENS = 300_000
+"""Of one file, and fields of f-strings; the syntax tree takes up to a kilobyte for each. The largest known files have a third."""
 _ESCAPE = re.compile(r"\\([\\'\"])")
 
 
