@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.project import lockfiles
 from kr_core.project.environments import label_of, workspace_of
 from kr_core.project.lockfiles import UnreadableError
-from kr_core.project.lockfiles.formats import NODE_LOCKS, format_of, names_choices, names_direct
+from kr_core.project.lockfiles.formats import (
+    NODE_LOCKS,
+    PYTHON_LOCKS,
+    format_of,
+    names_choices,
+    names_direct,
+)
 from kr_core.project.version_ranges import allows
 
 if TYPE_CHECKING:
@@ -161,17 +167,26 @@ class DependencyFiles:
 
     def _compare(self, name: str, found: NamedDependency) -> None:
         """Warn where the lock file of another tool beside the one that is believed has another version of a dependency."""
-        lock = found.lock
-        tool = NODE_LOCKS.get(lock.path.name)
-        if tool is None or not found.pin.direct or self._named_tool(found.depth):
+        lock, of_node = found.lock, found.lock.ecosystem == "node"
+        tools = NODE_LOCKS if of_node else PYTHON_LOCKS
+        tool = tools.get(lock.path.name)
+        if tool is None or (of_node and (not found.pin.direct or self._named_tool(found.depth))):
             return
-        for other in (lock.path.with_name(each) for each, module in NODE_LOCKS.items() if module != tool):
+        for other in (lock.path.with_name(each) for each, writer in tools.items() if writer != tool):
             rival = self._lock_file(other)
             pin = rival.find(name) if rival else None
-            if rival and pin and pin.exact and pin.direct and pin.version != found.pin.version:
+            is_meant = pin is not None and pin.exact and (pin.direct or not of_node)
+            if rival and pin and is_meant and pin.version != found.pin.version:
+                mend = (
+                    "name the tool that you use in packageManager of package.json, or delete the other file"
+                )
                 self._warn(
                     f"{self.label(lock)} says {found.pin.version} of {pin.name}, {self.label(rival)} says {pin.version}; "
-                    "name the tool that you use in packageManager of package.json, or delete the other file"
+                    + (
+                        mend
+                        if lock.ecosystem == "node"
+                        else "delete the file of the tool that you do not use"
+                    )
                 )
 
     def _all(self) -> list[tuple[Path, int]]:

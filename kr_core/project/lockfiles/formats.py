@@ -67,6 +67,8 @@ no tool of its ecosystem writes a lock file beside it (`requirements.txt`, `go.m
 _BY_NAME = {each.name: each for each in FORMATS}
 NODE_LOCKS = {each.name: each.module for each in FORMATS if each.ecosystem == "node" and not each.wish}
 """The lock files of Node with the tool that writes each."""
+PYTHON_LOCKS = {each.name: each.name for each in FORMATS if each.ecosystem == "python" and not each.wish}
+"""The lock files of Python; each is of another tool, or of none."""
 _CHOSEN = frozenset({"requirements", "go", "maven", "gradle"})
 
 

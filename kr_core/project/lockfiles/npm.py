@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GROUPS = ("dependencies", "peerDependencies", "optionalDependencies", "devDependencies")
 _MODULES = "node_modules/"
-_MOST_PATTERNS = 1000
+_MOST_PATTERNS, _LONGEST_PATTERN = 1000, 500
 _ALIAS = re.compile(r"(?:npm:)?(?P<name>(?:@[^@/]+/)?[^@/]+)@(?P<version>.+)")
 _ELSEWHERE = re.compile(
     r"(?:file|link|portal|patch|exec|git|git\+\w+|github|gitlab|bitbucket|https?|catalog):|[\w.-]+/[\w.-]+(?:#|$)|\.{1,2}/|/|~/"
@@ -44,7 +44,11 @@ def workspace_members(view: ProjectView) -> frozenset[str]:
     """The folders that are looked from and that `workspaces` of the `package.json` beside a lock file names."""
     manifest: dict[str, Any] = view.parsed("package.json", parse_json, {})
     listed = manifest.get("workspaces")
-    patterns = strings(table(listed).get("packages", listed))[:_MOST_PATTERNS]
+    patterns = [
+        each
+        for each in strings(table(listed).get("packages", listed))[:_MOST_PATTERNS]
+        if len(each) <= _LONGEST_PATTERN
+    ]
     named = [each.removeprefix("!").removeprefix("./").strip("/").split("/") for each in patterns]
     found: set[str] = set()
     for pattern, parts in zip(patterns, named, strict=True):  # the last that fits is believed

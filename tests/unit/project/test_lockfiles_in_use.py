@@ -95,6 +95,27 @@ def test_lock_files_of_two_tools_that_differ_are_told(project, tmp_path):
     assert "packageManager" in opened.warnings[0]
 
 
+def test_lock_files_of_two_tools_of_python_that_differ_are_told(project, tmp_path):
+    """uv's comes first, and a warning names both and what to do; where they agree, there is none."""
+    lay(tmp_path, {"uv.lock": UV, "pyproject.toml": PYPROJECT, "poetry.lock": POETRY})
+    opened = project()
+    assert opened.version_of("idna") == ("3.4", "uv.lock")
+    (told,) = opened.warnings
+    assert (
+        told
+        == "uv.lock says 3.4 of idna, poetry.lock says 2.0; delete the file of the tool that you do not use"
+    )
+    lay(tmp_path, {"poetry.lock": POETRY.replace("2.0", "3.4")})
+    opened = project()
+    assert opened.version_of("idna") == ("3.4", "uv.lock")
+    assert opened.warnings == []
+    (tmp_path / "uv.lock").unlink()
+    lay(tmp_path, {"Pipfile.lock": {"default": {"idna": {"version": "==3.9"}}}})
+    opened = project()
+    assert opened.version_of("idna") == ("3.4", "poetry.lock")
+    assert "Pipfile.lock says 3.9" in opened.warnings[0]
+
+
 def test_what_go_replaces_by_a_folder_has_no_version(project, tmp_path):
     """The folder may hold anything."""
     lay(tmp_path, {"go.mod": "module x\nrequire (\n a/b v1.0.0\n c/d v1.0.0\n)\nreplace a/b => ./local\n"})
