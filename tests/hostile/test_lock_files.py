@@ -9,7 +9,8 @@ import time
 import pytest
 from support.regexes import at_most, seconds_for
 
-from kr_core.project.lockfiles import uv
+from kr_core.files import read_bytes
+from kr_core.project.lockfiles import pins, uv
 from kr_core.project.project import LocalProject
 
 PATIENCE_SECONDS = 60
@@ -253,6 +254,32 @@ def test_a_reader_that_fails_on_a_file_leaves_it_out(tmp_path, monkeypatch):
 
 @pytest.mark.req("Z8")
 @pytest.mark.req("K9")
+def test_files_of_requirements_that_all_include_each_other_are_read_once(tmp_path):
+    """Each is read once for each that is looked at: 300 of them, 2 MB, took many minutes."""
+    names = [f"requirements{number}.txt" for number in range(120)]
+    for number, name in enumerate(names):
+        others = "".join(f"-r {each}\n" for each in names)
+        (tmp_path / name).write_text(f"{others}box{number}==1.{number}\n")
+    (tmp_path / "requirements.txt").write_text("".join(f"-r {name}\n" for name in names))
+    opened: list[int] = []
+    count = read_bytes_of(opened)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pins, "read_bytes", count)
+        project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+        assert project.version_of("box7") == ("1.7", "requirements.txt")
+    assert len(opened) < 150
+
+
+def read_bytes_of(opened):
+    """A reader that notes each file that it reads."""
+
+    def read(path, **options):
+        opened.append(1)
+        return read_bytes(path, **options)
+
+    return read
+
+
 def test_links_to_one_large_file_are_read_once(tmp_path):
     """Includes that lead to the same file, and files of requirements that are links to it, cost no more than the file."""
     (tmp_path / "large").write_text("ms==2.1.3\n" + "# nothing\n" * 150_000)

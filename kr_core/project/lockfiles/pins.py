@@ -179,7 +179,7 @@ class ProjectView:
         The path is relative to the folder of the file that is read.
         """
         path = Path(os.path.normpath(self.folder / relative))
-        if not path.is_relative_to(self.top):
+        if not path.is_relative_to(self.top) or self._bytes_left < 0:
             return None
         if path not in self.files:
             if len(self.files) > _MAX_FILES_BESIDE:

@@ -58,7 +58,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     What a constraints file names is no dependency. The exact version there is the one in use of what is asked for without
     one, or with a range: pip installs no other.
     """
-    pins = list(_lines(text, view.path, view, set(), constraint=False))
+    pins = list(_lines(text, view.path, view, set(), {view.path}, constraint=False))
     chosen = {
         normalise(pin.name): pin for pin in pins if not pin.direct and pin.exact and view.holds(pin.marker)
     }
@@ -68,7 +68,13 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def _lines(
-    text: str, path: Path, view: ProjectView, read_files: set[str], *, constraint: bool
+    text: str,
+    path: Path,
+    view: ProjectView,
+    read_files: set[str],
+    named_files: set[Path],
+    *,
+    constraint: bool,
 ) -> Iterator[Pin]:
     place = os.path.realpath(path)
     if place in read_files or len(read_files) > _MOST_INCLUDES:
@@ -86,10 +92,13 @@ def _lines(
                 continue
             includes.add(plain)
             named = Path(os.path.normpath(path.parent / include["file"].strip().strip("\"'")))
+            if named in named_files:
+                continue
+            named_files.add(named)
             included = view.beside(os.path.relpath(named, view.folder))
             if included is not None:
                 inner = constraint or include["short"] == "c" or include["long"] == "constraint"
-                yield from _lines(included, named, view, read_files, constraint=inner)
+                yield from _lines(included, named, view, read_files, named_files, constraint=inner)
         elif (pin := _line(plain, development=development)) is not None:
             yield pin._replace(direct=not constraint)
 
