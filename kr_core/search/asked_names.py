@@ -105,6 +105,8 @@ class AskedNames:
         """How much of a name's owner the question says."""
         *rest, last = entry.name.split(".")
         top, *owners = rest or [""]
+        if top and not (self._library.is_python or self._library.is_root(top)):
+            owners = rest  # `debounce.leading`: names of an npm package do not begin with the package's own
         said = sum(
             2 if owner in self.spelled else owner.lower() in self._words for owner in owners if owner != last
         )

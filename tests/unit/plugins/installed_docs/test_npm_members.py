@@ -1,7 +1,7 @@
 """Members that a question names and an npm package does not have: KR says so, and only where it knows them all."""
 
 import pytest
-from unit.plugins.installed_docs.test_npm import ask, lay
+from unit.plugins.installed_docs.test_npm import ask, lay, passages
 
 README = """\
 # crate
@@ -111,3 +111,36 @@ def test_a_library_whose_name_has_hyphens_or_a_scope_is_named_too(tmp_path, ques
     lay(tmp_path / "node_modules/@shelves/crate-maker", files)
     found = ask(tmp_path, question, "@shelves/crate-maker")
     assert [one.name for one in found.unresolved] == ["maxFrobs"]
+
+
+@pytest.mark.req("A7")
+def test_a_namespace_lends_what_is_declared_around_it_and_types_that_are_called_make_methods(tmp_path):
+    types = """\
+interface Crate<T = any> extends Crate.Query<T> {
+  seal(lid: string): void;
+  seal(lid: string, glue: boolean): void;
+}
+declare function crate(name: string): Crate<any>;
+declare namespace crate {
+  export { crate, crate as default, Crate };
+}
+declare namespace Crate {
+  interface Query<T> {
+    whereIn: WhereIn<T>;
+    size: Size;
+  }
+  interface WhereIn<T> {
+    (column: string, values: readonly T[]): Query<T>;
+  }
+  interface Size { width: number }
+}
+export = crate;
+"""
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": types})
+    found = {one.symbol: one for one in passages(tmp_path)[0] if one.symbol}
+    assert {"crate", "Crate", "crate.whereIn", "crate.seal"} <= set(found)
+    assert found["crate.whereIn"].data["required"] == ["column", "values"]
+    assert "(column: string, values: readonly T[]): Query<T>" in found["crate.whereIn"].text
+    assert "seal(lid: string, glue: boolean): void" in found["crate.seal"].text
+    assert not any(name.endswith(".size") for name in found)

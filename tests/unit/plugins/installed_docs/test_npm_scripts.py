@@ -6,7 +6,7 @@ import pytest
 from unit.plugins.installed_docs.test_npm import ask, lay, passages
 from unit.plugins.installed_docs.test_npm_options import summary
 
-from kr_plugins.sources.installed_docs.node.script_comments import documented_names
+from kr_plugins.sources.installed_docs.node.script_comments import bare_names, documented_names
 
 PACK = """\
 var now = require('./now');
@@ -144,3 +144,55 @@ def test_code_that_changes_is_read_again(crate, tmp_path):
 def test_unended_comments_cost_no_more_than_their_length():
     assert list(documented_names("/**\n" * 200_000, "crate")) == []
     assert list(documented_names("/** a */\n" * 50_000, "crate")) == []
+
+
+@pytest.mark.req("A7")
+def test_exported_code_without_a_comment_is_found_by_its_name_and_signature(tmp_path):
+    lay(tmp_path / "node_modules/crate", {
+        "package.json": {"name": "crate", "version": "2.0.0", "module": "index.mjs"},
+        "index.mjs": "import {Factory} from './build/lib/crate-factory.js';\nexport default Factory();\n",
+        "build/lib/crate-factory.js": (
+            "export class CrateInstance {\n    constructor(name) {\n    }\n    demandLid(keys, text = fallback()) {\n"
+            "        if (keys) {\n        }\n        return this;\n    }\n    _hidden(a) {\n    }\n}\n"
+            "class Inner {\n    touch() {\n    }\n}\nexport function helper(a) {\n}\n"
+        ),
+        "lib/more.js": "function seal(lid) {\n}\nfunction own() {\n}\nmodule.exports = { seal };\n",
+    })  # fmt: skip
+    found = {one.symbol: one for one in passages(tmp_path)[0] if one.symbol}
+    assert {"CrateInstance.demandLid", "seal"} <= set(found)
+    assert not {"own", "helper", "Inner.touch", "CrateInstance._hidden", "CrateInstance.if"} & set(found)
+    lid = found["CrateInstance.demandLid"]
+    assert lid.locator == "crate/build/lib/crate-factory.js:4"
+    assert (lid.data["required"], lid.data["aliases"]) == (["keys"], ["crate.demandLid"])
+    answer = ask(tmp_path, "What does crate demandLid do?")
+    assert (answer.unresolved, answer.passages[0].symbol) == ((), "CrateInstance.demandLid")
+
+
+@pytest.mark.req("A1", "A7")
+def test_an_option_that_a_comment_lists_is_found_with_the_default_of_its_function(tmp_path):
+    comment = """\
+/**
+ * {does} the lid.
+ *
+ * @param {{Object}} [options={{}}] The options object.
+ * @param {{boolean}} [options.leading={value}]
+ *  Specify invoking on the leading edge of the lid.
+ */
+exports.{name} = function (options) {{}}
+"""
+    code = comment.format(does="Throws", value="true", name="throttle")
+    code += comment.format(does="Opens", value="false", name="debounce")
+    manifest = {"name": "crate", "version": "2.0.0"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.js": code})
+    told = summary(tmp_path, "What is the default of leading in crate debounce?")
+    assert "The default of `debounce.leading` is `false`." in told
+
+
+def test_code_that_is_nearly_a_function_costs_no_more_than_its_length():
+    for text in (
+        "function a(" * 100_000,
+        "a." * 300_000,
+        "  a(" + "(b" * 200_000,
+        "class A {\n  b(c) {\n" * 30_000,
+    ):
+        assert len(list(bare_names(text, "crate"))) < 100

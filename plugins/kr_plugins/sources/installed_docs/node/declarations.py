@@ -45,6 +45,8 @@ class Declaration:
     """Whether it may have members of any name: `[key: string]: unknown`, `[K in keyof T]: ...`."""
     inner: ModuleDeclarations | None = None
     """What a namespace declares."""
+    calls: list[Declaration] = field(default_factory=list)
+    """How an object of the type is called: `(column: string): Builder` among its members."""
 
 
 class Reexport(NamedTuple):

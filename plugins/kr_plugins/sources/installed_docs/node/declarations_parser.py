@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _MAX_PARAMETERS = 1000
 """Of one callable; the longest signatures that people write have two hundred."""
+_MOST_CALLS = 4
+"""Of the ways to call an object of one type, this many are kept."""
 _MODIFIERS = frozenset({"export", "declare", "default", "abstract", "async"})
 _MEMBER_MODIFIERS = frozenset(
     "public protected private static readonly abstract declare get set async override accessor".split()
@@ -321,6 +323,9 @@ class _Scanner:
             name = name[1:-1]
         elif not _NAME.fullmatch(name):
             owner.is_open |= name == "[" and self.file.at(number + 2) in {":", "in"}
+            called = self.made("function", owner.name, first, last)
+            if name in {"(", "<"} and len(owner.calls) < _MOST_CALLS and self.call(called, number, last):
+                owner.calls.append(called)
             return None
         if not name or name.startswith("_") or modifiers & {"private", "protected", "set"} or number >= last:
             owner.further.add(name)

@@ -21,7 +21,9 @@ from kr_plugins.sources.installed_docs.node.package import (
 )
 from kr_plugins.sources.installed_docs.node.script_comments import (
     LARGEST_SCRIPT,
+    bare_names,
     documented_names,
+    imported_files,
     script_files,
 )
 from kr_plugins.sources.installed_docs.node.source_comments import (
@@ -121,8 +123,8 @@ class Exports:
         """Everything that is exported, the package's main entry first; what that has is not told again of others."""
         declaring, found = self._entries()
         seen: set[str] = set()
-        self.is_typed = bool(found)
-        if not found:
+        self.is_typed = any(not subpath for subpath, _path in found)
+        if not self.is_typed:
             yield from self._commented()
         for subpath, path in found:
             file = self.file(path, declaring)
@@ -137,17 +139,24 @@ class Exports:
     def _commented(self) -> Iterator[ExportedName]:
         """What the comments in the code document; each name once, that of the entry first."""
         seen: set[str] = set()
-        for path in script_files(self.package):
+        bare: dict[str, ExportedName] = {}
+        entered = script_files(self.package)
+        for path in [*entered, *imported_files(self.package, entered)]:
             self._check()
+            whole = path in entered
             text = self._text(path, self.package, LARGEST_SCRIPT)
-            if text is None or "/**" not in text:
+            if text is None:
                 continue
             self._bytes += len(text)
             file = File(path, self.package, ModuleDeclarations())
             for name, declaration, aliases in documented_names(text, self.called()):
-                if name not in seen:
+                if name not in seen and (whole or "." in name):
                     seen.add(name)
                     yield ExportedName(name, file, (declaration,), aliases=aliases)
+            for name, declaration, aliases in bare_names(text, self.called()):
+                if whole or "." in name:
+                    bare.setdefault(name, ExportedName(name, file, (declaration,), aliases=aliases))
+        yield from (each for name, each in bare.items() if name not in seen)
 
     def _entries(self) -> tuple[NodePackage, list[tuple[str, Path]]]:
         found = list(entries(self.package))
@@ -366,7 +375,19 @@ class Exports:
         if found is None:
             return []
         name = self.called() if len(local) < 3 or local.startswith("_") or local == "default" else local
-        return [found._replace(name=name, default=True)]
+        return [found._replace(name=name, default=True), *self._lent(found, depth, seen)]
+
+    def _lent(
+        self, found: ExportedName, depth: int, seen: set[tuple[Path, int, str]] | None
+    ) -> Iterator[ExportedName]:
+        """What a namespace exports of the file around it: `namespace knex { export { knex, Knex } }`."""
+        for one in found.declarations:
+            for exported, local in one.inner.exports.items() if one.inner is not None else ():
+                if one.inner is None or local in one.inner.declarations or local == found.name:
+                    continue
+                lent = self._local(found.file, local, depth, seen)
+                if lent is not None:
+                    yield lent._replace(name=exported)
 
     def called(self) -> str:
         """The name that users give to what the package exports by default: `express`, `isPlainObject`."""
@@ -379,6 +400,9 @@ class Exports:
         source, imported = file.typings.imports.get(head, ("", ""))
         if imported == "*" and (target := self.resolve(file, source)) is not None:
             return self._exported(target, last, 0)
+        for one in file.typings.declarations.get(head, ()) if head else ():
+            if one.inner is not None and last in one.inner.declarations:
+                return ExportedName(name, file, tuple(one.inner.declarations[last]))
         return self._local(file, last, 0)
 
     def resolve(self, file: File, source: str) -> File | None:

@@ -23,7 +23,7 @@ from kr_plugins.sources.installed_docs.node.package import (
     types_package,
 )
 from kr_plugins.sources.installed_docs.node.readme_sections import sections
-from kr_plugins.sources.installed_docs.node.script_comments import script_files
+from kr_plugins.sources.installed_docs.node.script_comments import imported_files, script_files
 from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key
 from kr_plugins.sources.installed_docs.pasted_messages import may_be_raised
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NO_DECLARATIONS = "it has no type declarations, so only its texts and the comments in its code were read"
 """What is noted of a package without types: what these do not say, its code may have."""
-FORMAT = 17
+FORMAT = 19
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000
@@ -96,7 +96,9 @@ class NodeMaterial:
         folders, within = [self.package.folder], self.package.within
         types = types_package(self.package)
         folders += [types.folder] if types else []
-        scripts = [] if types or any(True for _one in entries(self.package)) else script_files(self.package)
+        typed = types or any(not subpath for subpath, _path in entries(self.package))
+        scripts = [] if typed else script_files(self.package)
+        scripts += imported_files(self.package, scripts) if scripts else []
         parts = [str(FORMAT), json.dumps(self.package.data, sort_keys=True)]
         unpacked = []
         for folder in folders:

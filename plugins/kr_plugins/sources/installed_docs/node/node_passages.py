@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
 from kr_plugins.sources.installed_docs.node.declaration_text import (
     MAX_LINES,
+    DeclarationText,
     comment_examples,
     declaration_text,
 )
@@ -39,6 +41,8 @@ _LONG_SIGNATURE = 14
 """Lines of a signature that are shown; a type of a hundred lines answers nothing."""
 _MOST_REPLACED = 8
 _MOST_OVERLOADS = 8
+_MOST_CALLS = 4
+"""Overloads without documentation that are shown with the first one."""
 _MOST_PATHS = 4
 _MOST_TAKEN = 2_000
 """The limit of types that functions take and a package does not export."""
@@ -54,6 +58,10 @@ _SPOKEN = {
 """What users call an instance of a type, by the convention of its kind of package."""
 _CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
 _LONGEST_TYPE = 400
+_OPTION = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+\[?+[\w$.]++(?:=([^\]\s]++))?+\]?+\s*+(?:-\s*+)?+(.*)$")
+"""`@param {boolean} [options.sealed=false] Whether ...`: the default, and what is said beside it."""
+_TYPED = re.compile(r"(?:readonly\s++)?+[\w$]++\??+:\s*+([A-Z][\w$.]*+)(?:\s*+<|;?+$)")
+"""A property whose type is named: `whereIn: WhereIn<TRecord, TResult>;`."""
 _TYPE_NAME = re.compile(r"(?<![\w$.'\"])[A-Z][\w$]*+")
 _MAJOR = re.compile(r"v(\d{1,4})(?![\w.])")
 _MOST_TAKEN_OVER = 50_000
@@ -72,6 +80,8 @@ class _Scope(NamedTuple):
     subpath: str
     context: str = ""
     """What the type that it is a member of is about."""
+    namespace: str = ""
+    """The namespace that it stands in; empty for none."""
 
 
 class PassageMaker:
@@ -143,6 +153,7 @@ class PassageMaker:
         found: dict[tuple[str, int], list[str]] = {}
         for each in self.offered:
             kinds = [(each.file, one.type_name) for one in each.declarations if one.type_name]
+            kinds += [(each.file, name) for one in each.declarations if (name := _made_by(each.name, one))]
             seen: set[tuple[str, int]] = set()
             for depth in range(_DEEPEST):
                 following = []
@@ -213,6 +224,9 @@ class PassageMaker:
         told = [one for one in listed if one.comment and one.comment.prose]
         shown = told or [one for one in listed if one.kind != "namespace"][:1]
         said = self.deprecation(listed)
+        if not told and len(listed) > 1 and shown and shown[0].kind == "function":
+            others = [one for one in listed[1:] if one.kind == "function"][:_MOST_CALLS]
+            shown = [replace(shown[0], calls=[*shown[0].calls, *others])]
         for one in shown:
             place = (scope.file.locator, name, one.line)
             if place not in self.made:
@@ -222,13 +236,38 @@ class PassageMaker:
                     data = {**passage.data, "deprecated": said}
                     passage = passage._replace(prior=round(passage.prior * 0.6, 4), data=data)
                 yield passage
+                yield from self.told_options(scope, name, one)
         for one in listed:
             if one.inner is not None and name.count(".") < _DEEPEST:
+                within = scope._replace(namespace=one.name)
                 for inner, declared in one.inner.declarations.items():
-                    yield from self.group(scope, f"{name}.{inner}", declared, _within(aliases, inner))
+                    yield from self.group(within, f"{name}.{inner}", declared, _within(aliases, inner))
             yield from self.members(scope, name, one, one, aliases)
             for file, inherited in self.inherited(scope.file, one):
                 yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
+
+    def told_options(self, scope: _Scope, name: str, one: Declaration) -> Iterator[IndexedPassage]:
+        """The options that the comment of a function lists: `@param {number} [options.maxWait]`, each by its own name."""
+        for path, lines in one.comment.parameters if one.comment and one.kind == "function" else ():
+            if "." not in path or path.count(".") > 2:
+                continue
+            found = _OPTION.match(lines[0].text)
+            said = [line.text for line in lines[1:]]
+            said = [*([found[2]] if found and found[2] else []), *said]
+            text = DeclarationText(lines[0].text, lines[0].number)
+            text.add(lines[1:])
+            last = path.rpartition(".")[2]
+            yield IndexedPassage(
+                kind="symbol", title=f"{name}.{last}", text=str(text), locator=f"{scope.file.locator}:{lines[0].number}",
+                symbol=f"{name}.{last}", name=f"{name.replace('.', ' ')} {last}", lead=docstrings.lead(said),
+                prose="\n".join(said), words="options", prior=self.prior(path, one, 0.7),
+                data={
+                    "lines": text.runs, "signature": lines[0].text, "what": "attribute", "public": True,
+                    "parameters": [], "required": [], "aliases": [f"{name}.{path}"], "see": [name],
+                    **({"default": found[1]} if found and found[1] else {}),
+                    **self.origin(scope.file),
+                },
+            )  # fmt: skip
 
     def deprecation(self, listed: Sequence[Declaration]) -> str:
         """The text of `@deprecated`, if each way to call has the tag; one overload does not deprecate the others."""
@@ -268,7 +307,7 @@ class PassageMaker:
         context = docstrings.lead([line.text for line in told.prose])[:_MAX_CONTEXT] if told else ""
         inside = scope._replace(context=context)
         groups: dict[str, list[Declaration]] = {}
-        for one in declaring.members:
+        for one in (self._callable(scope, each) for each in declaring.members):
             is_told = one.kind == "function" or one.comment or _is_called(one)
             if one.name != "constructor" and (is_told or self.lists_values(scope, one)):
                 groups.setdefault(one.name, []).append(one)
@@ -282,6 +321,25 @@ class PassageMaker:
             first, *others = dict.fromkeys([*names, *spoken, *_within(aliases, member)])
             yield from self.group(inside, first, declarations, others)
 
+    def _callable(self, scope: _Scope, one: Declaration) -> Declaration:
+        """A property as the function that its type makes of it: `whereIn: WhereIn<T>`, where one calls a `WhereIn`."""
+        typed = _TYPED.match(one.signature[:_LONGEST_TYPE]) if one.kind == "property" else None
+        if typed is None:
+            return one
+        name = typed[1]
+        for written in (f"{scope.namespace}.{name}", name) if scope.namespace else (name,):
+            known = self.exports.local(scope.file, written)
+            calls = [call for each in known.declarations for call in each.calls] if known else []
+            if known is not None and calls and known.file.path == scope.file.path:
+                return replace(
+                    one,
+                    kind="function",
+                    parameters=calls[0].parameters,
+                    returns=calls[0].returns,
+                    calls=calls,
+                )
+        return one
+
     def _is_default(self, names: Sequence[str]) -> bool:
         return not self.defaults.isdisjoint(names)
 
@@ -291,6 +349,7 @@ class PassageMaker:
         own = [member for member in one.members if member.kind == "property"]
         bare = [member for member in own if not member.comment]
         listed = own if one.kind in {"interface", "type"} and len(own) <= _MOST_SHOWN else bare[:MAX_LINES]
+        listed = [*listed, *one.calls]
         language = "js" if scope.file.path.suffix.endswith("js") else "ts"
         text = declaration_text(signature, one, comment, listed, language)
         prose = [line.text for line in (*comment.prose, *comment.default)]
@@ -418,6 +477,12 @@ def with_takers(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
         owner = (passage.symbol or "").rpartition(".")[0]
         taker = takers.get(owner) if passage.data.get("what") == "attribute" else None
         yield passage._replace(data={**passage.data, "see": [taker]}) if taker else passage
+
+
+def _made_by(name: str, one: Declaration) -> str:
+    """The type of what a function of the same name makes: `knex()` makes a `Knex`, which users call `knex` too."""
+    made = _WORD.match(one.returns or "") if one.kind == "function" else None
+    return made[0] if made and made[0].lower() == name.lower() else ""
 
 
 def _types_named(one: Declaration) -> list[str]:

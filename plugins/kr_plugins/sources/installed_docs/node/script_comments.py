@@ -2,21 +2,24 @@
 
 A comment as JSDoc has it (https://jsdoc.app) belongs to what is defined right below it. It counts if one of its tags says
 that it is for users (`@static`, `@public`, `@memberOf`), or if what it documents is exported or a member of a class.
+Exported functions and methods of exported classes without a comment are read too, so that none is said to be missing.
 """
 
 from __future__ import annotations
 
 import bisect
+import os
 import re
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.toolkit import read_text
 from kr_plugins.sources.installed_docs.node import tsdoc
 from kr_plugins.sources.installed_docs.node.declarations import Declaration, DeclaredParameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Collection, Iterator
 
     from kr_plugins.sources.installed_docs.node.package import NodePackage
 
@@ -46,6 +49,28 @@ _PARAMETER = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+(\[?)([\w$]++)(?!\.)")
 _NO_METHODS = frozenset("if for while switch catch return constructor function with".split())
 
 
+_TAKEN = r"\((?P<{}>(?:[^()\n]|\([^()\n]{{0,100}}\)){{0,500}})\)"
+_BARE = re.compile(
+    rf"""^(?:export[ ]++(?:default[ ]++)?+(?:async[ ]++)?+function\b[ ]*+\*?+[ ]*+(?P<exported>{_NAME})[ ]*+{_TAKEN.format("a")}
+    |(?:async[ ]++)?+function\b[ ]*+\*?+[ ]*+(?P<function>{_NAME})[ ]*+{_TAKEN.format("b")}
+    |(?P<owner>(?:{_NAME}\.)+)(?P<assigned>{_NAME})[ ]*+=[ ]*+(?:async[ ]++)?+function\b[^(\n]{{0,80}}{_TAKEN.format("c")}
+    |(?:export[ ]++)?+(?:default[ ]++)?+class[ ]++(?P<class>{_NAME})[^\n]{{0,200}}\{{[ ]*+$
+    |(?P<indent>[ ]{{1,4}}|\t)(?:static[ ]++)?+(?:async[ ]++)?+\*?+(?P<method>{_NAME})[ ]*+{_TAKEN.format("d")}[ ]*+\{{
+    |(?P<end>\}}))""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What stands at the beginning of a line: a function, a method, the head of a class, or the end of one."""
+_IMPORTED = re.compile(
+    r"""(?:\bfrom\s*+|^import\s++|\brequire\(\s*+)(["'])(\.{1,2}/[\w./-]{1,200})\1""", re.MULTILINE
+)
+_DEEPEST = 3
+"""How far imports are followed from the entry of a package."""
+_MOST_FOLLOWED = 40
+_LONGEST_ABOVE = 2_000
+_PRIVATE = re.compile(r"@(?:private|internal|hidden|ignore|api[ \t]+private)\b")
+_SPREAD = re.compile(r"[,\s]*+(\.\.\.)?+([A-Za-z_$][\w$]*+)[ ]*+(=?)")
+
+
 class DocumentedName(NamedTuple):
     """What code defines below a comment, how users write it, and under which other names."""
 
@@ -67,6 +92,32 @@ def script_files(package: NodePackage) -> list[Path]:
         *(path for name in _FOLDERS for path in _scripts_in(folder / name)),
     ]
     return list(dict.fromkeys(path for path in found if path.suffix in SCRIPTS))[:_MOST_SCRIPTS]
+
+
+def imported_files(package: NodePackage, known: Collection[Path]) -> list[Path]:
+    """What the entry imports of its own package beyond the known files: users meet the objects of its classes."""
+    waiting = [(path, 0) for path in [*known][:2]]
+    found: list[Path] = []
+    while waiting and len(found) < _MOST_FOLLOWED:
+        path, depth = waiting.pop(0)
+        try:
+            text = read_text(path, limit=LARGEST_SCRIPT, within=package.within, errors="replace")
+        except (OSError, ValueError):
+            continue
+        for _quote, target in _IMPORTED.findall(text):
+            there = Path(os.path.normpath(path.parent / target))
+            candidates = [
+                there,
+                *(there.with_name(there.name + suffix) for suffix in SCRIPTS),
+                there / "index.js",
+            ]
+            other = next((one for one in candidates if one.suffix in SCRIPTS and one.is_file()), None)
+            if other is None or other in found or package.folder not in other.parents:
+                continue
+            found.append(other)
+            if depth < _DEEPEST:
+                waiting.append((other, depth + 1))
+    return [path for path in found if path not in known]
 
 
 def _scripts_in(folder: Path) -> list[Path]:
@@ -106,6 +157,73 @@ def documented_names(text: str, called: str) -> Iterator[DocumentedName]:
         told = tsdoc.parse(comment, bisect.bisect_left(breaks, start) + 1)
         if told.prose and not told.hidden:
             yield _documented(name, defined, comment, told, bisect.bisect_left(breaks, _begin(defined)) + 1)
+
+
+def bare_names(text: str, called: str) -> Iterator[DocumentedName]:
+    """The exported functions and the methods of exported classes, whether or not a comment says something of them.
+
+    Args:
+        text: the code.
+        called: the name that users give to the package: `yargs`, whose methods are those of `YargsInstance`.
+    """
+    exported = {word for found in _EXPORTING.findall(text) for word in _WORD.findall(found)}
+    inside, indent = "", ""
+    line, read = 1, 0
+    for found in islice(_BARE.finditer(text), _MOST_NAMES):
+        line += text.count("\n", read, found.start())
+        read = found.start()
+        name = found["exported"] or ""
+        if found["end"]:
+            inside = ""
+        elif found["class"]:
+            inside, indent = (found["class"], "") if found["class"] in exported else ("", "")
+        elif found["function"] and found["function"] in exported:
+            name = found["function"]
+        elif found["owner"]:
+            owner = found["owner"].rstrip(".").removesuffix(".prototype")
+            own = owner in {"exports", "module.exports"}
+            name = found["assigned"] if own else f"{owner}.{found['assigned']}"
+            name = "" if owner in {"this", "self", "module"} else name
+        elif found["method"] and inside and found["method"] not in _NO_METHODS:
+            indent = indent or found["indent"]
+            name = f"{inside}.{found['method']}" if found["indent"] == indent else ""
+        if name and not name.rpartition(".")[2].startswith("_") and not _is_hidden(text, found.start()):
+            spoken = name.lower().startswith(called.lower()) and "." in name
+            also = (f"{called}.{name.rpartition('.')[2]}",) if spoken else ()
+            yield DocumentedName(name, _bare(name, found, line), also if name not in also else ())
+
+
+def _is_hidden(text: str, place: int) -> bool:
+    """Whether the comment right above a place says that users do not meet what stands there."""
+    above = text[max(0, place - _LONGEST_ABOVE) : place].rstrip()
+    comment = above[above.rfind("/**") :] if above.endswith("*/") and "/**" in above else ""
+    return bool(_PRIVATE.search(comment))
+
+
+def _bare(name: str, found: re.Match[str], line: int) -> Declaration:
+    head = found[0].strip().rstrip("{").rstrip()
+    taken = next((found[group] for group in "abcd" if found[group] is not None), "")
+    parts = [part for part in _outer(taken) if _SPREAD.match(part)]
+    named = [match for part in parts if (match := _SPREAD.match(part))]
+    return Declaration(
+        kind="function",
+        name=name.rpartition(".")[2],
+        line=line,
+        signature=head,
+        parameters=tuple(
+            DeclaredParameter(one[2], not one[1] and not one[3], rest=bool(one[1])) for one in named
+        ),
+    )
+
+
+def _outer(taken: str) -> Iterator[str]:
+    """The parameters of a head, each as it is written."""
+    depth, start = 0, 0
+    for place, character in enumerate(f"{taken},"):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth <= 0:
+            yield taken[start:place].strip()
+            start = place + 1
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
