@@ -109,3 +109,53 @@ def test_long_sources_take_no_long_time():
     """A megabyte of open brackets is read once."""
     hostile = "def f(" + "(" * 500_000 + "\n" + textwrap.dedent("x\n") * 1000
     assert as_python(hostile).count("\n") == hostile.count("\n")
+
+
+SHIP = '''\
+cdef class Later
+
+cdef extern from *:
+    """
+    class Hull {
+      def nothing(self):
+    };
+    """
+    int hull()
+
+try:
+    from ships import Ship
+except ImportError:
+    def ship(cls):
+        return cls
+
+cdef public class _Ship(Base) [ type ShipType,
+                                object ShipObject ]:
+    """A ship."""
+    property mast:
+        """How high it is."""
+        def __get__(self):
+            return 3
+
+    IF LARGE:
+        def deck(self):
+            "One of many."
+
+    def sail(self):
+        "Sail away."
+
+cpdef enum Wind:
+    North = 1
+'''
+
+
+def test_public_classes_enums_and_properties_are_classes_with_their_own_members():
+    """What is C++ in a string, only announced, or below a condition is not read, and ends nothing."""
+    source = as_python(SHIP)
+    tree = ast.parse(source)
+    assert source.count("\n") == SHIP.count("\n")
+    found = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
+    assert list(found) == ["_Ship", "Wind"]
+    members = [one.name for one in found["_Ship"].body if not isinstance(one, ast.Expr)]
+    assert members == ["mast", "sail"]
+    assert ast.get_docstring(found["_Ship"].body[1]) == "How high it is."
+    assert SHIP.split("\n")[found["Wind"].lineno - 1] == "cpdef enum Wind:"
