@@ -33,6 +33,8 @@ _LISTED = 12
 """So many of its documented parameters an unsure answer may list."""
 _DOCUMENTED = 4.9
 """The least standing of a public name with documentation."""
+_PUBLIC = 4.0
+"""The least standing of a public name; a dotted one that the question spells needs no documentation."""
 _KINDS = frozenset({"how_to", "yes_no"})
 _ASIDE = r"\b(?:after|before|instead of|rather than|unlike|without|like|than|what)\s+(?:the\s+)?(?:calling\s+|using\s+)?[`'\"]?"
 """What stands before a name that the question only mentions."""
@@ -78,7 +80,9 @@ def about_callable(
     called = list(_callables(index, parsed, named)) if parsed.kind in _KINDS else []
     if len(called) != 1:
         return answered
-    symbol = called[0].symbol
+    symbol, passage = called[0]
+    if not passage.lead and _is_shown(symbol, answered.passages):
+        return answered  # an example says more than a signature
     if any(one.pinned and symbol not in {one.symbol, *one.also} for one in answered.passages):
         return answered
     shown = callable_with_parameters(index, answered, called[0], terms, origin)
@@ -158,11 +162,12 @@ def callable_with_parameters(
 
 
 def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -> Iterator[NamedCallable]:
-    """The documented functions, methods and classes that the question spells as code and does not only mention."""
+    """The functions, methods and classes that the question spells as code and does not only mention."""
     seen = set()
     for one in (*named.subjects, *named.context):
         is_spelled = one.identifier.place == "prose" and parsed.spells([one.entry.name])
-        if not is_spelled or one.entry.parameter or one.entry.standing < _DOCUMENTED:
+        least = _PUBLIC if "." in one.identifier.name else _DOCUMENTED
+        if not is_spelled or one.entry.parameter or one.entry.standing < least:
             continue
         if re.search(_ASIDE + re.escape(one.identifier.name), parsed.asking, re.IGNORECASE):
             continue
@@ -175,6 +180,12 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
 def _speaks_of(passage: IndexedPassage, parameter: str) -> bool:
     """Whether what a callable says of itself names a parameter outside of the signature."""
     return len(re.findall(rf"(?<!\w){re.escape(parameter)}(?!\w)", passage.text)) > 1
+
+
+def _is_shown(symbol: str, passages: Sequence[Passage]) -> bool:
+    """Whether code of one of the passages calls a function."""
+    called = re.compile(rf"(?<!\w){re.escape(symbol.rpartition('.')[2])}\(")
+    return any(called.search(code) for one in passages for code in one.code)
 
 
 def _is_of(passage: Passage, symbol: str) -> bool:

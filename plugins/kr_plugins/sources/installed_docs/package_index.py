@@ -34,13 +34,13 @@ from kr_plugins.sources.installed_docs.shipped_documents import read_documents
 from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from kr_core.toolkit import Distribution, IndexedPassage
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-READER_FORMAT = 51
+READER_FORMAT = 54
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
@@ -263,6 +263,7 @@ def _read(
     including: Counter[Path] = Counter()
     sizes = [_bytes_to_read(file) for file, _name in files]
     budget.allow(sum(sizes))
+    known = {name for _file, name in files}
     stage = budget.half()
     left = MOST_BYTES
     for number, (file, name) in enumerate(files):
@@ -277,6 +278,7 @@ def _read(
         path = file.relative_to(material.base).as_posix()
         try:
             modules[name] = stage.portion(partial(read_module, file, name, path, material.within, including))
+            _add_stub(modules[name], file, path, known, material.within)
         except Unreadable as reason:
             notes.append(str(reason))
         except BudgetSpent:
@@ -293,6 +295,37 @@ def _read(
                 known.definitions = {**module.definitions, **known.definitions}
     progress(len(files), len(files))
     return modules, notes
+
+
+def _add_stub(
+    module: Module, file: Path, path: str, known: Collection[str], within: Sequence[Path] | None
+) -> None:
+    """What the stub beside a module says of those names that the module takes from a compiled one.
+
+    Args:
+        module: what was read of the file; the definitions are added to it.
+        file: the file.
+        path: of the file, as it is cited.
+        known: the modules that have a source, or a stub of their own.
+        within: the folders in one of which the stub must really lie; anywhere if not given.
+    """
+    top = module.name.partition(".")[0]
+    missing = {
+        name
+        for name, (source, taken) in module.imports.items()
+        if taken is not None
+        and source.partition(".")[0] == top
+        and source not in known
+        and f"{source}.{taken}" not in known
+    }
+    stub = file.with_suffix(".pyi")
+    if not missing or file.suffix != ".py" or not stub.is_file():
+        return
+    with suppress(Unreadable):
+        told = read_module(stub, module.name, Path(path).with_suffix(".pyi").as_posix(), within)
+        for name, definition in told.definitions.items():
+            if name.partition(".")[0] in missing:
+                module.definitions.setdefault(name, definition)
 
 
 def _bytes_to_read(file: Path) -> int:

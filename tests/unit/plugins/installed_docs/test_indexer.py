@@ -284,3 +284,60 @@ def test_the_file_name_tells_what_it_is(install, project):
     odd = Material("../box", "1/0\0", material.base, material.roots, [], "x")
     assert package_index._file_name(material).startswith("box-1.2.0-")
     assert package_index._file_name(odd).startswith(".._box-1_0_-")
+
+
+def _indexed(folder, files):
+    """The passages of the package `box`."""
+    (folder / "box").mkdir()
+    for name, text in files.items():
+        (folder / "box" / name).write_text(text)
+    material = Material("box", "1.0", folder, [(folder / "box", "box")], [], "f")
+    return material.passages(lambda _done, _total: None, ReadingBudget())[0]
+
+
+@pytest.mark.req("A7")
+def test_a_stub_beside_a_module_says_what_its_compiled_part_takes(tmp_path):
+    """Names that the module takes from a compiled one have the signature of the stub; its own stay its own."""
+    found = _indexed(tmp_path, {
+        "__init__.py": "",
+        "json.py": "from ._core import json_decode as decode\nfrom ._own import load\n\ndef dump(box):\n    '''Dump a box.'''\n",
+        "json.pyi": (
+            "from typing import Any, overload\n@overload\ndef decode(buf: bytes, *, strict: bool = True) -> Any: ...\n"
+            "@overload\ndef decode(buf: bytes, type: Any, *, strict: bool = True) -> Any: ...\ndef dump(other): ...\ndef load(x): ...\n"
+        ),
+        "_own.py": "def load(box):\n    '''Load a box.'''\n",
+    })  # fmt: skip
+    decode = next(one for one in found if one.symbol == "box.json.decode")
+    assert decode.locator == "box/json.pyi:3"
+    assert decode.data["required"] == ["buf"]
+    assert next(one for one in found if one.symbol == "box.json.dump").locator == "box/json.py:4"
+    assert not [
+        one for one in found if one.locator.startswith("box/json.pyi") and one.symbol != "box.json.decode"
+    ]
+
+
+@pytest.mark.req("A1")
+def test_members_of_an_enum_that_a_loop_gives_to_the_module_are_names_of_it(tmp_path):
+    found = _indexed(tmp_path, {
+        "__init__.py": "",
+        "Image.py": (
+            "import enum, sys\nclass Resampling(enum.IntEnum):\n    '''Filters.'''\n    NEAREST = 0\n    LANCZOS = 1\n\n"
+            "for one in (Resampling, Other):\n    for item in one:\n        setattr(sys.modules[__name__], item.name, item.value)\n"
+        ),
+    })  # fmt: skip
+    lanczos = next(one for one in found if one.symbol == "box.Image.LANCZOS")
+    assert (lanczos.locator, lanczos.text) == ("box/Image.py:5", "LANCZOS = 1")
+
+
+@pytest.mark.req("A1")
+def test_a_fixture_of_pytest_is_known_by_the_name_that_tests_write(tmp_path):
+    found = _indexed(tmp_path, {
+        "__init__.py": "",
+        "_tmp.py": (
+            "from pytest import fixture\nimport pytest\n@fixture\ndef tmp_box(request):\n    '''A box for one test.'''\n\n"
+            "@pytest.fixture(name='crate')\ndef _crate():\n    '''A crate for one test.'''\n"
+        ),
+    })  # fmt: skip
+    named = {one.symbol: one for one in found if one.kind == "symbol"}
+    assert named["tmp_box"].data["public"]
+    assert named["crate"].data["aliases"] == ["box._tmp._crate"]

@@ -73,6 +73,8 @@ class Definition:
     """A class whose annotated attributes are what its constructor takes."""
     value: str | None = None
     """What is assigned to an attribute or constant, verbatim."""
+    fixture: str | None = None
+    """The name by which tests ask for it, of a fixture of pytest."""
 
     @property
     def name(self) -> str:

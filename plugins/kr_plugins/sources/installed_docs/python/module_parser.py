@@ -165,7 +165,7 @@ class _ModuleReader:
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if not prefix:
                     self.import_(statement)
-            elif isinstance(statement, ast.AugAssign) or _extends_all(statement):
+            elif isinstance(statement, (ast.AugAssign, ast.For)) or _extends_all(statement):
                 if not prefix:
                     self.exports_more(statement)
             else:
@@ -213,6 +213,10 @@ class _ModuleReader:
                 if known is None or known.default in {None, "..."}:
                     met[parameter.name] = parameter
             stub = self.module.definitions.get(definition.qualname)
+            if stub is not None:
+                needed = {parameter.name for parameter in definition.parameters if parameter.required}
+                for parameter in stub.parameters:
+                    parameter.required &= parameter.name in needed
             for one in (definition, stub):
                 if one is not None:
                     one.overloads = frozenset(met)
@@ -240,8 +244,9 @@ class _ModuleReader:
         is_property = bool(prefix) and bool(
             decorators & {"property", "cached_property", "hybrid_property", "setter"}
         )
+        fixture = None if prefix else _fixture(node)
         return Definition(
-            "property" if is_property else "function",
+            "property" if is_property or fixture else "function",
             self.module.name,
             prefix + node.name,
             self.module.path,
@@ -255,6 +260,7 @@ class _ModuleReader:
             forwards=_forwards(node),
             passes=passed_on(node),
             wrapped=not decorators <= _TRANSPARENT,
+            fixture=fixture,
         )
 
     def deprecated_parameters(
@@ -395,7 +401,10 @@ class _ModuleReader:
             )  # fmt: skip
 
     def exports_more(self, statement: ast.stmt) -> None:
-        """`__all__ += [...]`, and `extend`, `append`; what is not a plain list leaves it unknown."""
+        """`__all__ += [...]`, and `extend`, `append`; what is not a plain list leaves it unknown. A loop hands out members."""
+        if isinstance(statement, ast.For):
+            self.hands_out(statement)
+            return
         if isinstance(statement, ast.AugAssign):
             if not (isinstance(statement.target, ast.Name) and statement.target.id == "__all__"):
                 return
@@ -408,6 +417,21 @@ class _ModuleReader:
             more = _string_list(ast.List(given) if appended else given[0]) if given else frozenset()
         known = self.module.exported
         self.module.exported = None if known is None or more is None else known | more
+
+    def hands_out(self, loop: ast.For) -> None:
+        """The members of enums that a loop gives to the module: `for item in Color: setattr(module, item.name, item.value)`."""
+        calls = [
+            one for one in ast.walk(loop) if isinstance(one, ast.Call) and _dotted(one.func) == "setattr"
+        ]
+        names = [_dotted(one.args[1]).rpartition(".")[2] for one in calls if len(one.args) == 3]
+        if names != ["name"]:
+            return
+        listed = loop.iter.elts if isinstance(loop.iter, (ast.Tuple, ast.List)) else [loop.iter]
+        for owner in [one.id for one in listed if isinstance(one, ast.Name)][:_MAX_TARGETS]:
+            for member in self.members.get(f"{owner}.", ())[:_MAX_TARGETS]:
+                one = self.module.definitions[member]
+                if one.kind == "attribute":
+                    self.add(replace(one, kind="constant", qualname=one.name))
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
@@ -579,6 +603,20 @@ def _dotted(node: ast.expr) -> str:
     if isinstance(node, (ast.Call, ast.Subscript)):
         return _dotted(node.func if isinstance(node, ast.Call) else node.value)
     return ""
+
+
+def _fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The name of a fixture of pytest; None for any other function."""
+    for one in node.decorator_list:
+        if _dotted(one) in {"fixture", "pytest.fixture"}:
+            given = (
+                [each.value for each in one.keywords if each.arg == "name"]
+                if isinstance(one, ast.Call)
+                else []
+            )
+            named = given[0].value if given and isinstance(given[0], ast.Constant) else node.name
+            return named if isinstance(named, str) and named.isidentifier() else node.name
+    return None
 
 
 def _string_list(node: ast.expr | None) -> frozenset[str] | None:
