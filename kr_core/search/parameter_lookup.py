@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kr_core.search.name_table import NameEntry
 
 _PARAMETER_BONUS = 0.6
+_BY_LAST_NAME = 2
+"""The rule by which a taker has the last name of what is named."""
 
 
 class ParameterLookup:
@@ -47,6 +49,10 @@ class ParameterLookup:
                 owned[_takers(each)[rule]].append(each)
             for other, entry in others.items():
                 found = [each for name in self._takes(entry)[rule] for each in owned.get(name, ())]
+                if (
+                    rule == _BY_LAST_NAME and "." in other.name
+                ):  # `Queue.enqueue` is not the command `cli.enqueue`
+                    found = [each for each in found if _owner(each) == _owner(entry)]
                 if found:
                     return likeliest(found), other
         if not self._stands_alone(one, others, symbol) and not self._is_spelled_better(one, entries, symbol):
@@ -146,6 +152,10 @@ class ParameterLookup:
 def _takers(parameter: NameEntry) -> tuple[str, ...]:
     """What takes a parameter, what has that as a member, and its last name: the decorator `option` takes what the class `Option` takes."""
     return parameter.name, parameter.name.rpartition(".")[0], _plain_last(parameter)
+
+
+def _owner(entry: NameEntry) -> str:
+    return entry.name.rpartition(".")[0]
 
 
 def _plain_last(entry: NameEntry) -> str:

@@ -77,7 +77,8 @@ def description(lines: list[str], type_text: str, name: str) -> str:
     bullet = re.match(r"^[*+-]\s+(?:\*\*|`{1,2})[^*`]+(?:\*\*|`{1,2})[^-–—:]*+[-:–—]++\s*+(.*)$", first)
     google = re.match(r"^[\w*, ]++(?:\([^)]*+\)\s*+|\s*+):\s++(.*)$", first)
     dashed = re.match(r"^[*+-]?\s*+[\w*`]++\s++(?:--|[–—])\s++(.*)$", first)
-    for match in (field, bullet, google, dashed):
+    item = re.match(rf"^[*+-]\s+{re.escape(name)}\s*+:\s++(.*)$", first)
+    for match in (field, bullet, google, dashed, item):
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)

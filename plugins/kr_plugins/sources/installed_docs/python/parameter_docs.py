@@ -85,12 +85,13 @@ def described_outside(definition: Definition, name: str) -> ParameterDoc:
 
 def declared_values(parameter: Parameter | None, doc: ParameterDoc) -> dict[str, Any]:
     """What the signature says of a parameter; of one that is documented alone, what its documentation says."""
+    typed = "" if doc.type_text.endswith(("|", ",")) else doc.type_text  # it goes on in the next line
     if parameter is None:
         return {
-            "annotation": doc.type_text or None, "default": doc.default or None, "needed": False, "star": "",
+            "annotation": typed or None, "default": doc.default or None, "needed": False, "star": "",
         }  # fmt: skip
     return {
-        "annotation": parameter.annotation or doc.type_text or None,
+        "annotation": parameter.annotation or typed or None,
         "default": doc.default or parameter.default
         if parameter.default in {None, "..."} or (doc.default and marks_nothing(parameter.default))
         else parameter.default,

@@ -218,6 +218,10 @@ def _dedent(line: str, indent: int) -> str:
     return line[indent:] if not line[:indent].strip() else line.lstrip()
 
 
+_TYPED_NAME = re.compile(r"\s*+\w++ : ")
+"""A parameter with its type, as numpy's form has it; a type that goes on in the next line says nothing of its own."""
+
+
 def _line_by_line(source: str) -> str:
     """A string literal's text with the line breaks of its source, and with no others.
 
@@ -228,11 +232,21 @@ def _line_by_line(source: str) -> str:
         if token.type != tokenize.STRING:
             continue
         prefix, body = _literal(token.string)
-        for number, line in enumerate(body.split("\n"), start=token.start[0] - 2):
-            continued = (len(line) - len(line.rstrip("\\"))) % 2 == 1
-            shown = line[:-1] if continued and "r" not in prefix else line
+        begun: str | None = None
+        for number, written in enumerate(body.split("\n"), start=token.start[0] - 2):
+            continued = (len(written) - len(written.rstrip("\\"))) % 2 == 1 and "r" not in prefix
+            line = _continued(begun, written) if begun is not None else written
+            begun = (begun or written) if continued else None
+            shown = line[:-1] if continued else line
             lines[number] += shown if "r" in prefix else _ESCAPE.sub(r"\1", shown)
     return "\n".join(lines)
+
+
+def _continued(begun: str, line: str) -> str:
+    """What goes on at the margin belongs where its line began; the rest of a type says nothing of its own."""
+    if not line[:1].strip():
+        return line
+    return "" if _TYPED_NAME.match(begun) else " " * (len(begun) - len(begun.lstrip())) + line
 
 
 def _literal(source: str) -> tuple[str, str]:

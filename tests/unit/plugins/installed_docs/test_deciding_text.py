@@ -1,0 +1,88 @@
+"""What is said of exactly the thing that was asked about, and the sentence of it that decides."""
+
+import pytest
+
+QUEUE = '''\
+"""Queues."""
+
+
+def enqueue(queue: str, result_ttl: int = 7) -> None:
+    """Puts a job into a queue from the command line.
+
+    Args:
+        queue: The name of the queue.
+        result_ttl: Seconds that the result is kept, for the command.
+    """
+
+
+class Queue:
+    """A queue of jobs."""
+
+    def enqueue_call(self, func: str, result_ttl: int | None = None) -> None:
+        """Puts a call into the queue.
+
+        Args:
+            func: What is called.
+            result_ttl: Seconds that the result is kept.
+        """
+
+    def enqueue(self, f: str, *args: object, **kwargs: object) -> None:
+        """Puts a job into the queue. Receives the same parameters as the `enqueue_call` method."""
+        return self.enqueue_call(f, **parsed(kwargs))
+'''
+
+
+@pytest.mark.req("A1", "A2")
+def test_the_default_of_a_method_is_not_that_of_a_function_of_the_same_name_elsewhere(install, ask_about):
+    install("jobs", {"jobs/__init__.py": "", "jobs/queues.py": QUEUE})
+    told, _level = ask_about("jobs", "What is the default of result_ttl in Queue.enqueue?")
+    assert told.index("`jobs.queues.Queue.enqueue(") < told.index("`jobs.queues.enqueue(")
+    assert "The default of" not in told
+
+
+WRITE = '''\
+def write(data, existing_data_behavior="error", create=True):
+    """Write data to a folder.
+
+    Parameters
+    ----------
+    data : list
+        The data to write.
+    existing_data_behavior : 'error' | 'overwrite_or_ignore' | \\
+'delete_matching'
+        Controls how the call will handle data that already exists in
+        the destination.  The default behavior is to raise an error.
+
+        'delete_matching' will delete the whole folder first.
+    create : bool, default True
+        If False, folders will not be created.
+    """
+'''
+
+
+@pytest.mark.req("A3")
+def test_a_type_that_goes_on_at_the_margin_cuts_nothing_off(install, ask_about):
+    install("store", {"store/__init__.py": WRITE})
+    told, _level = ask_about("store", "What does existing_data_behavior do in store.write?")
+    assert "Controls how the call will handle data that already exists" in told
+    told, _level = ask_about("store", "What does create do in store.write?")
+    assert "If False, folders will not be created." in told
+
+
+PARSE = '''\
+def parse(source, huge_tree=False, recover=None):
+    """Parses a source.
+
+    Available boolean keyword arguments:
+     - recover: try hard to parse through broken input
+     - huge_tree: disable security restrictions and support very deep trees
+                  and very long text content
+    """
+'''
+
+
+@pytest.mark.req("A3")
+def test_an_item_of_a_list_is_told_from_its_first_line(install, ask_about):
+    install("tree", {"tree/__init__.py": PARSE})
+    told, _level = ask_about("tree", "What does huge_tree do in tree.parse?")
+    assert "disable security restrictions and support very deep trees and very long text content" in told
