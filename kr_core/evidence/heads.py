@@ -21,7 +21,8 @@ _MAX_PARAMETERS = 24
 """A reader looks the rest up in the signature."""
 _FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
-_PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z]")
+_PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z](?!\w*\.[A-Z][A-Z_\d]*\b)")
+"""A private name, but for the module of a constant (`_utils.MAX_WAIT`)."""
 _UNSET = re.compile(
     r"(?:\w+\.)*(?:no_?default|_?no_?value|unset|missing|not_?given|undefined|not_?set|unspecified|omit(?:ted)?|sentinel)(?:_type)?$",
     re.IGNORECASE,

@@ -39,6 +39,7 @@ _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|mod
 """A directive whose text is about earlier versions or other places."""
 _EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?::|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
+_OVERLOAD = re.compile(r"(?:async )?def \w+\(")
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
 _OR_NONE = re.compile(r"(?<!\s)\s*+\|\s*+None$")
 
@@ -87,6 +88,8 @@ def documentation(passage: Passage) -> str:
     if passage.signature:
         documented = [start for start, _line in passage.lines][1:]
         skip = documented[0] if passage.what != "class" and documented else passage.signature.count("\n") + 1
+        if passage.what == "function" and documented and _OVERLOAD.match(lines[documented[0]]):
+            skip = documented[1] if len(documented) > 1 else len(lines)
         if passage.what == "class" and documented and _CONSTRUCTOR.match(lines[documented[0]]):
             skip = documented[1] if len(documented) > 1 else len(lines)
         elif passage.what == "class":

@@ -29,6 +29,8 @@ _ABOUT_MEMBERS = frozenset({"meaning", "yes_no", "difference"})
 _WORD = re.compile(r"[^\W\d]\w*")
 _RUN = re.compile(r"(?=(?<!\w)(\w*) ([^\W\d][\w-]*) ([^\W\d]\w{2,})(?![\w.]))")
 """A word, and the two words behind it."""
+_OWNED = re.compile(r"(?<![\w.])([^\W\d][\w-]*)['\u2019]s @?([^\W\d]\w{2,})(?![\w.'\u2019-])")
+"""A name, and what is said to be its own."""
 _NO_CALL = frozenset(
     """make let have get help a an the my our your this that each every any some one""".split()
 )
@@ -163,6 +165,20 @@ class AskedNames:
                 ):
                     role: Role = "context" if self.kind in {"how_to", "error"} else "subject"
                     return [Identifier(each.name, "dotted", "prose", role)]
+        return self._of_library() if self.kind in {"meaning", "default"} else []
+
+    def _of_library(self) -> list[Identifier]:
+        """A plain word that the question calls the library's, if that is a function or class of its top: "tenacity's @retry"."""
+        for library, word in _OWNED.findall(self.text):
+            for each in self._lookup.named(word) if self._library.is_like(library) else ():
+                top, _dot, last = each.name.partition(".")
+                if (
+                    last == word
+                    and self._library.is_root(top)
+                    and each.standing >= DOCUMENTED
+                    and not each.parameter
+                ):
+                    return [Identifier(each.name, "dotted", "prose", "subject")]
         return []
 
     def _spelled_in_words(self) -> list[Identifier]:

@@ -86,3 +86,32 @@ def test_an_item_of_a_list_is_told_from_its_first_line(install, ask_about):
     install("tree", {"tree/__init__.py": PARSE})
     told, _level = ask_about("tree", "What does huge_tree do in tree.parse?")
     assert "disable security restrictions and support very deep trees and very long text content" in told
+
+
+RETRY = '''\
+"""Tries again."""
+from typing import overload
+from retry import _limits
+
+@overload
+def retry(func: object) -> object: ...
+@overload
+def retry(stop: str = "never", wait: float = 0.5, most: float = _limits.MOST_WAIT) -> object: ...
+def retry(*args: object, **more: object) -> object:
+    """Tries a function again, until it succeeds."""
+
+
+class Retrying:
+    """Controls what retry does to a function, and what it does again."""
+'''
+
+
+@pytest.mark.req("A1", "A2")
+def test_a_function_that_takes_anything_is_told_with_its_fullest_overload(install, ask_about):
+    """A plain word that is said to be the library's own is its function of that name."""
+    install("retry", {"retry/__init__.py": RETRY, "retry/_limits.py": "MOST_WAIT = 1000.0\n"})
+    told, _level = ask_about("retry", "What does retry's retry do?")
+    assert 'stop="never", wait=0.5' in told
+    assert "Tries a function again, until it succeeds." in told
+    told, _level = ask_about("retry", "What is the default of most in retry.retry?")
+    assert "default `_limits.MOST_WAIT`" in told

@@ -59,7 +59,7 @@ class Definition:
     returns: str | None = None
     bases: tuple[str, ...] = ()
     constructor: tuple[int, str] | None = None
-    """Line and signature of a class's `__init__`, where it has one."""
+    """Line and signature of a class's `__init__`, where it has one; of a function that takes anything, of its fullest overload."""
     deprecated: Deprecation | None = None
     forwards: str | None = None
     """The callable to which a function passes its `**kwargs` on."""

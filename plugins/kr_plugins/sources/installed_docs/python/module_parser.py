@@ -140,6 +140,8 @@ class _ModuleReader:
         self.overloads: set[str] = set()
         self.overloaded: defaultdict[str, dict[str, Parameter]] = defaultdict(dict)
         """The parameters of the overloads of each name."""
+        self.fullest: dict[str, Definition] = {}
+        """Of the overloads of each name the one that tells most defaults."""
         self.members: defaultdict[str, list[str]] = defaultdict(list)
         """The definitions below each prefix, such as `Class.`."""
 
@@ -212,6 +214,9 @@ class _ModuleReader:
                     break
                 if known is None or known.default in {None, "..."}:
                     met[parameter.name] = parameter
+            told = self.fullest.get(definition.qualname)
+            if told is None or _defaults(definition) > _defaults(told):
+                self.fullest[definition.qualname] = definition
             stub = self.module.definitions.get(definition.qualname)
             if stub is not None:
                 needed = {parameter.name for parameter in definition.parameters if parameter.required}
@@ -222,6 +227,7 @@ class _ModuleReader:
                     one.overloads = frozenset(met)
         elif met:
             definition.overloads = frozenset(met)
+            self.tell_overload(definition)
             if any(parameter.star == "**" for parameter in definition.parameters):
                 names = {parameter.name for parameter in definition.parameters}
                 definition.parameters += [
@@ -229,6 +235,16 @@ class _ModuleReader:
                     for name, parameter in met.items()
                     if name not in names and not parameter.star
                 ][:_MAX_PARAMETERS]
+
+    def tell_overload(self, definition: Definition) -> None:
+        """Give an implementation that takes anything the signature of the overload that tells most defaults."""
+        if definition.parameters and all(parameter.star for parameter in definition.parameters):
+            told = self.fullest[definition.qualname]
+            definition.constructor = (told.line, told.signature)
+            own = {parameter.name for parameter in told.parameters}
+            met = self.overloaded[definition.qualname]
+            for name in [one for one in met if one not in own]:
+                met[name] = replace(met[name], source="")  # its signature is not the one that is shown
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Definition:
         doc, doc_line = self.docstring(node)
@@ -537,6 +553,11 @@ class _ModuleReader:
             ):
                 return self.text.parsed(part.args[0])
         return None, 0
+
+
+def _defaults(definition: Definition) -> int:
+    """How many defaults a signature tells."""
+    return sum(one.default not in {None, "..."} for one in definition.parameters)
 
 
 def _begins_line(body: Sequence[ast.stmt], place: int) -> bool:
