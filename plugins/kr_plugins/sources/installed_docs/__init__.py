@@ -39,7 +39,7 @@ from kr_plugins.sources.installed_docs.dependency_answers import is_answered, me
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
-from kr_plugins.sources.installed_docs.package_index import open_index
+from kr_plugins.sources.installed_docs.package_index import Material, open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 from kr_plugins.sources.installed_docs.survey import survey
 
@@ -176,6 +176,10 @@ class InstalledDocs:
                 answered = merge(answered, of_dependencies(), query.framework, query.names)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
+        if answered.unresolved and isinstance(found.material, Material) and found.material.has_models():
+            told = tuple(one for one in answered.unresolved if one.name.partition(".")[0] in found.names)
+            notes[:0] = [] if told else [f"{found.material.label}: {RUN_TIME}"]
+            answered = answered._replace(unresolved=told)
         answered = _without_claims(answered, notes)
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
         if not answered.passages:
@@ -237,6 +241,10 @@ class InstalledDocs:
             version_from=found.where,
             notes=tuple(notes[:3]),
         )
+
+
+RUN_TIME = "methods that it makes at run time from data files, as boto3's clients do, were not read"
+"""What is noted where a name that was not found may be one of them."""
 
 
 def _without_claims(answered: IndexAnswer, notes: Sequence[str]) -> IndexAnswer:

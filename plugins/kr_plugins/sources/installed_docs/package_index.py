@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, lies_within, read_text
+from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, import_names, lies_within, read_text
 from kr_plugins.sources.installed_docs.dependencies import Reexports
 from kr_plugins.sources.installed_docs.limits import MOST_BYTES, bounded
 from kr_plugins.sources.installed_docs.python import builtins as compiled
@@ -50,6 +50,7 @@ _SKIPPED_FOLDERS = frozenset(
 _BEFORE = {"py": (), "pyi": ("py",), "pyx": ("py", "pyi")}
 """The suffixes of sources, each with those of the files that are read instead where they are there."""
 _SKIPPED_FILES = frozenset({"conftest.py", "setup.py", "__main__.py"})
+_MOST_SERVICES = 20
 _MAX_TEXT_BYTES = 400_000
 _MAX_FILES = 100_000
 """KR looks at this many files of a package; the largest known ones have a tenth."""
@@ -93,6 +94,15 @@ class Material:
         """Why there is nothing to read; None where there is something."""
         return None if self.roots or self.texts else "no Python source or text to read"
 
+    def has_models(self) -> bool:
+        """Whether it, or what it requires, makes methods at run time from models of services (botocore's `data`)."""
+        folders = [
+            *(root for root, _name in self.roots if root.is_dir()),
+            *(one.site / name for one in self.dependencies for name in import_names(one)),
+        ]
+        allowed = (one for one in folders if self.within is None or lies_within(one, self.within))
+        return any(_has_model(one / "data") for one in allowed)
+
     def passages(
         self, progress: Callable[[int, int], None], budget: ReadingBudget
     ) -> tuple[list[IndexedPassage], list[str]]:
@@ -131,6 +141,16 @@ class Material:
         """The public names of the modules, to which it adds those of dependencies that they hand on."""
         Reexports(modules, self.dependencies, self.within, check).add()
         return PublicNames(modules, [name for _path, name in self.roots])
+
+
+def _has_model(data: Path) -> bool:
+    """Whether one of the first folders has a model of a service in a folder for its version."""
+    with suppress(OSError), os.scandir(data) as services:
+        return any(
+            service.is_dir(follow_symlinks=False) and any(Path(service.path).glob("*/service-2.json*"))
+            for service in itertools.islice(services, _MOST_SERVICES)
+        )
+    return False
 
 
 class Readable(Protocol):

@@ -115,3 +115,26 @@ def test_a_function_that_takes_anything_is_told_with_its_fullest_overload(instal
     assert "Tries a function again, until it succeeds." in told
     told, _level = ask_about("retry", "What is the default of most in retry.retry?")
     assert "default `_limits.MOST_WAIT`" in told
+
+
+CLIENTS = '''\
+"""Clients of services."""
+
+
+def client(service: str) -> object:
+    """Creates a client of a service, whose methods are made from its model."""
+'''
+
+
+@pytest.mark.req("A1")
+def test_a_method_that_is_made_at_run_time_from_a_model_is_not_said_to_be_missing(install, ask_about):
+    """What the package itself would have is."""
+    files = {"cloud/__init__.py": CLIENTS, "cloud/data/store/2020-01-01/service-2.json": "{}"}
+    install("cloud", files)
+    assert "nothing named" not in ask_about("cloud", "What does the cloud client list_objects_v2 do?")[0]
+    assert "nothing named `cloud.list_it`" in ask_about("cloud", "What does cloud.list_it do?")[0]
+    install("plain", {"plain/__init__.py": CLIENTS})
+    assert (
+        "nothing named `list_objects_v2`"
+        in ask_about("plain", "What does the plain client list_objects_v2 do?")[0]
+    )
