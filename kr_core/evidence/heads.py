@@ -22,7 +22,7 @@ _MAX_PARAMETERS = 24
 _FEW_PARAMETERS = 6
 _PARAMETERS_LOOKED_AT = 500
 _PRIVATE = re.compile(r"(?<![\w'\"])_[A-Za-z](?!\w*\.[A-Z][A-Z_\d]*\b)")
-"""A private name, but for the module of a constant (`_utils.MAX_WAIT`)."""
+"""A private name; the module of a constant (`_utils.MAX_WAIT`) does not count."""
 _UNSET = re.compile(
     r"(?:\w+\.)*(?:no_?default|_?no_?value|unset|missing|not_?given|undefined|not_?set|unspecified|omit(?:ted)?|sentinel)(?:_type)?$",
     re.IGNORECASE,

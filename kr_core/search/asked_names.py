@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _RUN = re.compile(r"(?=(?<!\w)(\w*) ([^\W\d][\w-]*) ([^\W\d]\w{2,})(?![\w.]))")
 """A word, and the two words behind it."""
 _OWNED = re.compile(r"(?<![\w.])([^\W\d][\w-]*)['\u2019]s @?([^\W\d]\w{2,})(?![\w.'\u2019-])")
-"""A name, and what is said to be its own."""
+"""A name with `'s`, and the word behind it."""
 _NO_CALL = frozenset(
     """make let have get help a an the my our your this that each every any some one""".split()
 )

@@ -339,5 +339,5 @@ def test_a_fixture_of_pytest_is_known_by_the_name_that_tests_write(tmp_path):
         ),
     })  # fmt: skip
     named = {one.symbol: one for one in found if one.kind == "symbol"}
-    assert named["tmp_box"].data["public"]
+    assert (named["tmp_box"].data["public"], named["tmp_box"].data["parameters"]) == (True, [])
     assert named["crate"].data["aliases"] == ["box._tmp._crate"]

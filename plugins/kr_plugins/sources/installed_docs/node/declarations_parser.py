@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_PARAMETERS = 1000
 """Of one callable; the longest signatures that people write have two hundred."""
 _MOST_CALLS = 4
-"""Of the ways to call an object of one type, this many are kept."""
+"""The limit of ways to call an object of one type."""
 _MODIFIERS = frozenset({"export", "declare", "default", "abstract", "async"})
 _MEMBER_MODIFIERS = frozenset(
     "public protected private static readonly abstract declare get set async override accessor".split()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NO_DECLARATIONS = "it has no type declarations, so only its texts and the comments in its code were read"
 """What is noted of a package without types: what these do not say, its code may have."""
-FORMAT = 19
+FORMAT = 20
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _TEXTS = (".md", ".markdown", ".mdx", ".rst", ".txt")
 _MAX_FILES = 20_000

@@ -59,7 +59,7 @@ _SPOKEN = {
 _CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
 _LONGEST_TYPE = 400
 _OPTION = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+\[?+[\w$.]++(?:=([^\]\s]++))?+\]?+\s*+(?:-\s*+)?+(.*)$")
-"""`@param {boolean} [options.sealed=false] Whether ...`: the default, and what is said beside it."""
+"""`@param {boolean} [options.sealed=false] Whether ...`: the default, and the text beside it."""
 _TYPED = re.compile(r"(?:readonly\s++)?+[\w$]++\??+:\s*+([A-Z][\w$.]*+)(?:\s*+<|;?+$)")
 """A property whose type is named: `whereIn: WhereIn<TRecord, TResult>;`."""
 _TYPE_NAME = re.compile(r"(?<![\w$.'\"])[A-Z][\w$]*+")
@@ -81,7 +81,7 @@ class _Scope(NamedTuple):
     context: str = ""
     """What the type that it is a member of is about."""
     namespace: str = ""
-    """The namespace that it stands in; empty for none."""
+    """The namespace that holds it; empty for none."""
 
 
 class PassageMaker:
@@ -153,7 +153,8 @@ class PassageMaker:
         found: dict[tuple[str, int], list[str]] = {}
         for each in self.offered:
             kinds = [(each.file, one.type_name) for one in each.declarations if one.type_name]
-            kinds += [(each.file, name) for one in each.declarations if (name := _made_by(each.name, one))]
+            made = [_made_by(each.name, one) for one in each.declarations if each.default]
+            kinds += [(each.file, name) for name in made if name]
             seen: set[tuple[str, int]] = set()
             for depth in range(_DEEPEST):
                 following = []

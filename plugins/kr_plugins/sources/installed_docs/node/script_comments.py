@@ -59,7 +59,7 @@ _BARE = re.compile(
     |(?P<end>\}}))""",
     re.VERBOSE | re.MULTILINE,
 )
-"""What stands at the beginning of a line: a function, a method, the head of a class, or the end of one."""
+"""What a line begins with: a function, a method, the head of a class, or the end of one."""
 _IMPORTED = re.compile(
     r"""(?:\bfrom\s*+|^import\s++|\brequire\(\s*+)(["'])(\.{1,2}/[\w./-]{1,200})\1""", re.MULTILINE
 )
@@ -194,7 +194,7 @@ def bare_names(text: str, called: str) -> Iterator[DocumentedName]:
 
 
 def _is_hidden(text: str, place: int) -> bool:
-    """Whether the comment right above a place says that users do not meet what stands there."""
+    """Whether the comment right above a place hides what follows from users."""
     above = text[max(0, place - _LONGEST_ABOVE) : place].rstrip()
     comment = above[above.rfind("/**") :] if above.endswith("*/") and "/**" in above else ""
     return bool(_PRIVATE.search(comment))

@@ -270,7 +270,7 @@ class _ModuleReader:
             self.text.header(node),
             doc,
             doc_line,
-            parameters,
+            [] if fixture else parameters,
             self.text.segment(node.returns) if node.returns else None,
             deprecated=deprecation.of_function(node, doc, names, self.text),
             forwards=_forwards(node),
