@@ -177,9 +177,9 @@ class InstalledDocs:
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
         if answered.unresolved and isinstance(found.material, Material) and found.material.has_models():
-            told = tuple(one for one in answered.unresolved if one.name.partition(".")[0] in found.names)
-            notes[:0] = [] if told else [f"{found.material.label}: {RUN_TIME}"]
-            answered = answered._replace(unresolved=told)
+            own = tuple(one for one in answered.unresolved if one.name.partition(".")[0] in found.names)
+            notes[:0] = [] if own else [f"{found.material.label}: {RUN_TIME}"]
+            answered = answered._replace(unresolved=own)
         answered = _without_claims(answered, notes)
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
         if not answered.passages:

@@ -283,7 +283,7 @@ def _read(
     including: Counter[Path] = Counter()
     sizes = [_bytes_to_read(file) for file, _name in files]
     budget.allow(sum(sizes))
-    known = {name for _file, name in files}
+    named = {name for _file, name in files}
     stage = budget.half()
     left = MOST_BYTES
     for number, (file, name) in enumerate(files):
@@ -298,7 +298,7 @@ def _read(
         path = file.relative_to(material.base).as_posix()
         try:
             modules[name] = stage.portion(partial(read_module, file, name, path, material.within, including))
-            _add_stub(modules[name], file, path, known, material.within)
+            _add_stub(modules[name], file, path, named, material.within)
         except Unreadable as reason:
             notes.append(str(reason))
         except BudgetSpent:
