@@ -138,3 +138,22 @@ def test_a_method_that_is_made_at_run_time_from_a_model_is_not_said_to_be_missin
         "nothing named `list_objects_v2`"
         in ask_about("plain", "What does the plain client list_objects_v2 do?")[0]
     )
+
+
+JSON = '''\
+def decode(buf, type=None, strict=True): ...
+
+
+def encode_lines(struct):
+    """Encodes a struct into lines of JSON."""
+'''
+
+
+@pytest.mark.req("A1")
+def test_a_how_to_begins_with_a_function_that_it_names_in_full_though_it_has_no_documentation(
+    install, ask_about
+):
+    install("packs", {"packs/__init__.py": '"""Packs things."""\n', "packs/json.py": JSON})
+    told, _level = ask_about("packs", "How do I decode JSON into a struct with packs.json.decode?")
+    assert "`packs.json.decode(buf, type=None, strict=True)`" in told
+    assert "packs.json.encode_lines" not in told.partition("packs.json.decode(")[0]
