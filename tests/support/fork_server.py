@@ -8,6 +8,7 @@ are not taken apart at the end.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import importlib
 import json
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _OF_PYTHON = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "COVERAGE")
 """Variables that are read when Python starts: a program with others has to be started."""
+
+_COLLAPSE = 25
+"""MADV_COLLAPSE of Linux; where it is not known, nothing is changed."""
 
 
 class Ended(NamedTuple):
@@ -187,49 +191,95 @@ def _load() -> None:
                 importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
+    _join_pages()
+
+
+def _join_pages() -> None:
+    """Keep what was loaded in large pages, where the system has them: a fork copies a table of all pages."""
+    if not sys.platform.startswith("linux"):
+        return
+    advise, size = ctypes.CDLL(None).madvise, 2**21
+    for line in Path("/proc/self/maps").read_text("utf-8").splitlines():
+        place, rights, _offset, _device, _file, *name = line.split(maxsplit=5)
+        begin, end = (int(number, 16) for number in place.split("-"))
+        begin, end = -(-begin // size) * size, end // size * size
+        if rights.startswith("rw") and name in ([], ["[heap]"]) and begin < end:
+            advise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), _COLLAPSE)
+
+
+class _Programs:
+    """The forked programs that run, each with the connection of its caller."""
+
+    def __init__(self, waited: select.poll) -> None:
+        self._waited = waited
+        self._ends: dict[int, tuple[int, int]] = {}
+        self._callers: dict[int, int] = {}
+
+    def add(self, program: int, caller: int) -> None:
+        end = os.pidfd_open(program)
+        self._ends[end], self._callers[caller] = (program, caller), program
+        for number in (end, caller):
+            self._waited.register(number, select.POLLIN)
+        _tell(caller, b"%d\n" % program)
+
+    def see(self, number: int) -> None:
+        """A program has ended, or a caller: it was killed, and so is its program."""
+        if number in self._callers:
+            self._waited.unregister(number)
+            os.kill(self._callers.pop(number), signal.SIGKILL)
+        elif number in self._ends:
+            program, caller = self._ends.pop(number)
+            _program, status, used = os.wait4(program, 0)
+            _tell(caller, b"%d %d\n" % (os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024))
+            if self._callers.pop(caller, None) is not None:
+                self._waited.unregister(caller)
+            self._waited.unregister(number)
+            os.close(number)
+            os.close(caller)
 
 
 def _serve(calls: socket.socket) -> dict[str, Any]:
     """Fork a process for each call; returns in each of them, with what it is to run."""
+    waited = select.poll()
+    waited.register(0, select.POLLIN)
+    waited.register(calls, select.POLLIN)
+    programs = _Programs(waited)
     while True:
-        if 0 in select.select([0, calls], [], [])[0]:  # the process of the test has ended
-            sys.exit()
-        connection, _address = calls.accept()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        if os.fork() == 0:
-            _message, (*streams, call), _flags, _address = socket.recv_fds(connection, 10, 4)
-            with os.fdopen(call, "rb") as file:
-                asked: dict[str, Any] = json.load(file)
+        for number, _what in waited.poll():
+            if number == 0:  # the process of the test has ended
+                sys.exit()
+            if number != calls.fileno():
+                programs.see(number)
+                continue
+            connection = calls.accept()[0]
+            try:
+                _message, (*streams, call), _flags, _address = socket.recv_fds(connection, 10, 4)
+            except (OSError, ValueError):  # it was killed before it said anything
+                connection.close()
+                continue
+            caller = connection.detach()
             program = os.fork()
             if program == 0:
-                for number, stream in enumerate(streams):
-                    os.dup2(stream, number)
-                calls.detach()
-                connection.detach()
-                os.closerange(3, 1024)
-                return asked
-            for stream in (0, 1, 2, *streams):
+                return _asked(calls, streams, call)
+            for stream in (*streams, call):
                 os.close(stream)
-            _tell_end(program, connection)
-        connection.close()
+            programs.add(program, caller)
 
 
-def _tell_end(program: int, caller: socket.socket) -> None:
-    caller.send(b"%d\n" % program)
-    threading.Thread(target=_end_with, args=(caller, program), daemon=True).start()
-    _program, status, used = os.wait4(program, 0)
-    with suppress(OSError):
-        caller.send(b"%d %d\n" % (os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024))
-    os._exit(0)
+def _asked(calls: socket.socket, streams: list[int], call: int) -> dict[str, Any]:
+    """What a forked process is to run, whose standard streams are now those of its caller."""
+    with os.fdopen(call, "rb") as file:
+        asked: dict[str, Any] = json.load(file)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    calls.detach()
+    os.closerange(3, 1024)
+    return asked
 
 
-def _end_with(caller: socket.socket, program: int) -> None:
-    """Kill a program whose caller was killed."""
-    with suppress(OSError):
-        caller.recv(1)
-        os.kill(program, signal.SIGKILL)
+def _tell(caller: int, said: bytes) -> None:
+    with suppress(OSError):  # where it was killed
+        os.write(caller, said)
 
 
 def _become(asked: dict[str, Any]) -> None:
