@@ -139,9 +139,13 @@ def _widen(index: PassageIndex, found: dict[str, Term], expansion: Expansion, we
 
 def _halve_parts(found: dict[str, Term]) -> None:
     """`AsyncClient` is one thing that was asked for, not three."""
+    lengths = {len(root) for root in found if len(root) > 2}
     for term in list(found.values()):
-        for root, part in found.items():
-            if part is not term and len(root) > 2 and root in term.word and len(term.word) > len(part.word):
+        word = term.word
+        places = ((at, at + size) for size in lengths for at in range(len(word) - size + 1))
+        for root in {root for begin, end in places if (root := word[begin:end]) in found}:
+            part = found[root]
+            if part is not term and len(word) > len(part.word):
                 part.weight *= 0.5
 
 

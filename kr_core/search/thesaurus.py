@@ -7,6 +7,7 @@ no package. They widen a question; a passage found by them counts for less than 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -64,17 +65,19 @@ def _place(phrase: list[str], roots: list[str]) -> list[int] | None:
 
 def near(word: str) -> dict[str, float]:
     """Words that stand near a word in a space of sentence embeddings, with their cosine (0.55-1)."""
-    text = _neighbours()
-    start = text.find(f"\n{word} ")
-    if start < 0:
+    lines = _neighbours()
+    place = bisect_left(lines, f"{word} ")
+    if place == len(lines) or not lines[place].startswith(f"{word} "):
         return {}
-    parts = text[start + 1 : text.index("\n", start + 1)].split(" ")[1:]
+    parts = lines[place].split(" ")[1:]
     return {other: int(cosine) / 100 for other, cosine in zip(parts[::2], parts[1::2], strict=True)}
 
 
 @lru_cache(maxsize=1)
-def _neighbours() -> str:
-    return (files("kr_core.search") / "neighbours.txt").read_text("ascii")
+def _neighbours() -> list[str]:
+    """The lines of the table, whose words are in order."""
+    text = (files("kr_core.search") / "neighbours.txt").read_text("ascii")
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from kr_core.search.thesaurus import expand
+from kr_core.search.thesaurus import expand, near
 
 pytestmark = pytest.mark.req("A13")
 
@@ -36,3 +36,13 @@ def test_a_phrase_is_found_in_any_form_and_with_words_between():
 def test_a_question_without_rules_has_none(question):
     """Signs that the file uses itself mean nothing in a question."""
     assert expand(question) == []
+
+
+def test_every_word_of_the_table_is_found():
+    """They are looked up by bisection, so one that is out of order would have no neighbours."""
+    text = (files("kr_core.search") / "neighbours.txt").read_text("ascii")
+    words = [line.partition(" ")[0] for line in text.splitlines() if not line.startswith("#")]
+    assert len(words) > 15_000
+    assert all(map(near, words))
+    assert near("abbr") == {"abi": 0.59}
+    assert [near(word) for word in ("", "#", "aa", "abb", "zzz", "é")] == [{}] * 6
