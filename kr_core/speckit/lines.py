@@ -52,15 +52,17 @@ def closed_end(text: str) -> int:
 def _read(text: str) -> tuple[list[FileLine], int]:
     found: list[FileLine] = []
     path: dict[int, str] = {}
+    above: tuple[str, ...] = ()
     visible = _Visible()
     for number, raw in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
         shown = visible.part_of(raw.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else ""), number - 1)
-        heading = _HEADING.match(shown)
+        heading = _HEADING.match(shown) if "#" in shown else None
         level = len(heading[1]) if heading else 0
         if heading:
             path = {one: title for one, title in path.items() if one < level}
             path[level] = _REMARK.sub("", plain(heading[2]))[:_LONGEST_TITLE]
-        found.append(FileLine(number, raw, shown, tuple(path[one] for one in sorted(path) if one > 1), level))
+            above = tuple(path[one] for one in sorted(path) if one > 1)
+        found.append(FileLine(number, raw, shown, above, level))
     return found, len(found) if visible.open_since is None else visible.open_since
 
 
@@ -120,6 +122,8 @@ class _Indented:
 
 def _without_comments(text: str, *, hidden: bool) -> tuple[str, bool]:
     """A line with comments blank, and whether one is open at its end."""
+    if not hidden and "<!--" not in text:
+        return text, False
     shown = []
     place = 0
     while place < len(text):
