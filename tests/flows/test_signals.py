@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from support.fork_server import kr_argv
 
 from kr_core.cli import main
 
@@ -99,8 +100,17 @@ class Hanging:
 
     def start(self, *arguments, python=("-m", "kr_core"), **options):
         """Start a command, and wait until the program that it waits for has started its own."""
+        self._start([sys.executable, *python, *arguments], **options)
+        return self._process
+
+    def fork(self, *arguments):
+        """The same with a forked `kr`, which takes a third of the time; the four signals that KR handles are passed on to it."""
+        self._start(kr_argv(self._environ, *arguments))
+        return self._process
+
+    def _start(self, command, **options):
         self._process = subprocess.Popen(
-            [sys.executable, *python, *arguments],
+            command,
             cwd=self._folder,
             env={**self._environ, "KR_TRUST": "all"},
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
@@ -111,7 +121,6 @@ class Hanging:
         self.programs = [int(pid) for pid in self._pids.read_text().split()]
         self._started += self.programs
         assert all(map(is_running, self.programs))
-        return self._process
 
     def ended(self):
         """How the command has ended and what it has said, once all that it has started has ended, too."""
@@ -145,7 +154,7 @@ def hanging(project_folder, environ):
 def test_a_signal_ends_what_a_command_has_started(hanging, command, arguments, number, code):
     """The program that it waits for ends, and so does what that has started; the exit code says which signal it was."""
     hanging.configure(command)
-    hanging.start(*arguments).send_signal(number)
+    hanging.fork(*arguments).send_signal(number)
     assert hanging.ended() == (code, "", "kr: interrupted\n")
 
 
@@ -171,7 +180,7 @@ def test_a_program_that_closes_no_service_leaves_nothing_running(hanging):
 def test_programs_that_ignore_sigterm_are_ended_too(hanging, command, arguments):
     """What does not listen is killed."""
     hanging.configure(command, ignored=(signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
-    hanging.start(*arguments).send_signal(signal.SIGTERM)
+    hanging.fork(*arguments).send_signal(signal.SIGTERM)
     assert hanging.ended()[0] == 143
 
 
