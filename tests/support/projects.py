@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 from datetime import date
 from typing import Any
 
 from kr_core import Finding, Outcome, Passage, Pipeline
 from kr_core.config import load
 from kr_core.project.project import LocalProject
+from kr_core.toolkit import lock
 
 DAY = date(2026, 2, 5)
 QUESTION = "How do I set a timeout for a parcel?"
@@ -171,6 +173,16 @@ def shared_folder(tmp_path_factory, name):
     folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / name
     folder.mkdir(exist_ok=True)
     return folder
+
+
+def made_once(tmp_path_factory, name, make):
+    """What takes long to make: one process of a run of the tests makes it, and the others read it."""
+    folder = shared_folder(tmp_path_factory, name)
+    kept = folder / "made"
+    with lock(folder):
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(make()))
+    return pickle.loads(kept.read_bytes())
 
 
 class Done:

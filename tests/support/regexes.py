@@ -56,10 +56,14 @@ def _part(name: str, file: Path) -> str:
     return ".".join(package.split(".")[: 3 if ".sources." in package else 2])
 
 
-def patterns_of(part: str) -> list[Pattern]:
+Uses = dict[tuple[str, str], set[str]]
+"""For each pattern that a module names, the methods by which any module applies it."""
+
+
+def patterns_of(part: str, uses: Uses) -> list[Pattern]:
     """The patterns of a package, each once."""
     names = [name for name, file in _files("kr_core", "kr_plugins").items() if _part(name, file) == part]
-    found = [pattern for name in names for pattern in _patterns(importlib.import_module(name))]
+    found = [pattern for name in names for pattern in _patterns(importlib.import_module(name), uses)]
     return list({(one.compiled, one.methods): one for one in reversed(found)}.values())
 
 
@@ -76,9 +80,8 @@ def _files(*packages: str) -> dict[str, Path]:
     return found
 
 
-def _patterns(module: ModuleType) -> Iterator[Pattern]:
+def _patterns(module: ModuleType, uses: Uses) -> Iterator[Pattern]:
     """The patterns that a module holds, and those that its functions make."""
-    uses = _applied()
     known = set()
     homes = _homes(module.__name__)
     for name, value in vars(module).items():
@@ -114,16 +117,22 @@ def _tree(name: str) -> ast.Module:
 
 
 @cache
-def _applied() -> dict[tuple[str, str], set[str]]:
-    """For each pattern that a module names, the methods by which any module applies it.
+def _nodes(name: str) -> list[ast.AST]:
+    """The parts of a module's source that are looked at here: to walk through all of them takes long."""
+    looked_at = (ast.ImportFrom, ast.Attribute, ast.Assign, ast.Call)
+    return [node for node in ast.walk(_tree(name)) if isinstance(node, looked_at)]
+
+
+def applied() -> Uses:
+    """How the code applies its patterns.
 
     A pattern that only looks at one place (`match`, `fullmatch`) may read on to the end; one that is tried at every
     position may not, nor may one that is handed on. A loop that tries `match` at many places is the scanners' test.
     """
-    uses: dict[tuple[str, str], set[str]] = defaultdict(set)
+    uses: Uses = defaultdict(set)
     for module in _files("kr_core", "kr_plugins"):
         homes = _homes(module)
-        for name, method in _applications(_tree(module)):
+        for name, method in _applications(module):
             uses[homes.get(name, (module, name))].add(method)
     return uses
 
@@ -133,15 +142,15 @@ def _homes(module: str) -> dict[str, tuple[str, str]]:
     """Where the names that a module imports are defined."""
     return {
         alias.asname or alias.name: (node.module or "", alias.name)
-        for node in ast.walk(_tree(module))
+        for node in _nodes(module)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
 
-def _applications(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _applications(module: str) -> Iterator[tuple[str, str]]:
     """Each loaded name with the method that is called on it."""
-    for node in ast.walk(tree):
+    for node in _nodes(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
             name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
             if node.attr not in {"pattern", "flags"}:
@@ -152,12 +161,12 @@ def _made(module: ModuleType) -> Iterator[tuple[int, re.Pattern[Any], str, str]]
     """Patterns that stand as text in a call of `re`; what is not known before the call stands there as "name"."""
     names = {
         node.value: target.id
-        for node in ast.walk(_tree(module.__name__))
+        for node in _nodes(module.__name__)
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(_tree(module.__name__)):
+    for node in _nodes(module.__name__):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
