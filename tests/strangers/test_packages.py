@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import tomllib
 import zipfile
 
 import pytest
 import yaml
 from strangers.building import PACKAGES, ROOT, Environment, unpacked_tests, uv
 
-OURS = {package.noun: package.plugin for package in PACKAGES if package.plugin.startswith("our_")}
+FROM_TEMPLATE = [package for package in PACKAGES if package.plugin.startswith("our_")]
+OURS = {package.noun: package.plugin for package in FROM_TEMPLATE}
 
 
 def configure(project, **keys):
@@ -38,14 +40,41 @@ def test_the_wheel_brings_no_name_that_others_use(built):
     }
 
 
+def run_tests(environment, tmp_path, *arguments, cwd):
+    """Run pytest in the strangers' environment; what it printed."""
+    own = ("--basetemp", tmp_path / "made")  # other runs clear the common folder
+    done = environment.run("pytest", "-v", "-p", "no:cacheprovider", *own, *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.mark.req("P4")
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.distribution)
+@pytest.mark.parametrize(
+    "package", [one for one in PACKAGES if one not in FROM_TEMPLATE], ids=lambda package: package.distribution
+)
 def test_its_own_tests_pass(package, environment, built, tmp_path):
     """Each package's tests, KR's contract among them, pass on the wheel, with warnings as errors."""
     tests = unpacked_tests(built[package.distribution].sdist, tmp_path)
-    own = ("--basetemp", tmp_path / "made")  # other runs clear the common folder
-    done = environment.run("pytest", "-q", "-p", "no:cacheprovider", *own, cwd=tests)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert " PASSED " in run_tests(environment, tmp_path, cwd=tests)
+
+
+@pytest.mark.req("P4")
+def test_the_tests_of_each_kind_of_the_template_pass(environment, built, tmp_path):
+    """The same for what the template makes, in one run: the settings of the tests are the same in all of them."""
+    roots = {
+        one.plugin: unpacked_tests(built[one.distribution].sdist, tmp_path / one.plugin)
+        for one in FROM_TEMPLATE
+    }
+    files = [root / "pyproject.toml" for root in roots.values()]
+    first, *others = [tomllib.loads(file.read_text("utf-8"))["tool"]["pytest"] for file in files]
+    assert first["ini_options"]["filterwarnings"] == ["error"]
+    assert all(one == first for one in others)
+    of_first = ("-c", files[0], "--rootdir", tmp_path, "--import-mode=importlib")
+    said = run_tests(
+        environment, tmp_path, *of_first, *(root / "tests" for root in roots.values()), cwd=tmp_path
+    )
+    passed = [line.partition("/")[0] for line in said.splitlines() if " PASSED " in line]
+    assert set(passed) == set(roots)
 
 
 @pytest.mark.req("P2")
