@@ -57,7 +57,7 @@ check: .venv/.ready
 	$(BIN)/python tools/prose.py
 
 unit: .venv/.ready quality-env
-	$(BIN)/pytest -q -n 3 --dist worksteal -m "not faults"
+	$(BIN)/pytest -q -n 4 --dist worksteal -m "not faults"
 
 faults: .venv/.ready
 	$(BIN)/pytest -q -n 2 --dist worksteal -m faults
