@@ -9,6 +9,8 @@ IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org", "GIT_COMMITTER_NAME": "Ada",
     "GIT_COMMITTER_EMAIL": "ada@example.org", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
 }  # fmt: skip
+_NO_UPKEEP = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false"}
+"""Else each commit starts two programs more, to look whether there is anything to tidy up."""
 FILES = {
     "README.md": "# Read me\n",
     "src/app.py": "app = 1\n",
@@ -24,7 +26,7 @@ class Repository:
 
     def __init__(self, top, files=FILES):
         self.top = top
-        self.environ = {**os.environ, **IDENTITY}
+        self.environ = {**os.environ, **IDENTITY, **_NO_UPKEEP}
         top.mkdir(parents=True, exist_ok=True)
         self.git("init", "-q", "-b", "feature")
         for name, text in files.items():
@@ -33,11 +35,19 @@ class Repository:
         self.git("commit", "-qm", "start")
 
     def git(self, *arguments, ok=True):
+        return self._bytes(*arguments, ok=ok).decode("utf-8", "surrogateescape")
+
+    def _bytes(self, *arguments, ok=True, given=b""):
         done = subprocess.run(
-            ["git", *arguments], check=False, capture_output=True, cwd=self.top, env=self.environ
+            ["git", *arguments],
+            check=False,
+            capture_output=True,
+            cwd=self.top,
+            env=self.environ,
+            input=given,
         )
         assert not ok or done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode("utf-8", "surrogateescape")
+        return done.stdout
 
     def write(self, name, text):
         path = self.top / name
@@ -55,8 +65,19 @@ class Repository:
 
     def files(self, commit="HEAD"):
         """The content of each path of a commit."""
-        names = self.git("ls-tree", "-r", "-z", "--name-only", commit).split("\0")[:-1]
-        return {name: self.git("show", f"{commit}:{name}") for name in names}
+        listed = self.git("ls-tree", "-r", "-z", commit).split("\0")[:-1]
+        objects = {name: about.split()[2] for about, name in (line.split("\t", 1) for line in listed)}
+        said = self._bytes(
+            "cat-file", "--batch", given="".join(f"{one}\n" for one in objects.values()).encode()
+        )
+        found = {}
+        for name, one in objects.items():
+            head, _, said = said.partition(b"\n")
+            told, _kind, size = head.split()
+            assert told.decode() == one
+            found[name] = said[: int(size)].decode("utf-8", "surrogateescape")
+            said = said[int(size) + 1 :]
+        return found
 
 
 WORK = "echo 'app = 2' > src/app.py\n"
@@ -246,8 +267,8 @@ class TaskProject(Repository):
         argv = f"[sh, {self.scripts}/agent.sh, {self.scripts}]"
         own = f"agents:\n{agents}plugins:\n  worker: {{use: command, argv: {argv}}}\n{config}"
         super().__init__(top, {**files, "specs/001-x/tasks.md": text, "kr.yaml": own})
-        self.git("config", "user.name", "Ada")
-        self.git("config", "user.email", "ada@example.org")
+        with (self.top / ".git/config").open("a") as file:
+            file.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
 
     @property
     def ticked(self):
