@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _OWN, _TAKEN_OVER = 10, 8
 """What an owner counts that defines a member itself, and one that takes it over."""
+_OF_COPIES = 0.35
+"""How much a member's standing may owe to the subclasses that take it over."""
+_MOST_OWNERS, _MOST_SPOKEN, _CLEARLY = 6, 60, 1.5
 
 
 class Resolution(NamedTuple):
@@ -281,7 +284,37 @@ class _Resolver:
             if len(best) > 1
             for base in self._lookup.bases(each.name.split(".")[:-1] or [""])
         }
-        return max(best, key=lambda each: (each.name.split(".")[-2:][0] in bases, -len(each.name), each.name))
+        first = max(
+            best, key=lambda each: (each.name.split(".")[-2:][0] in bases, -len(each.name), each.name)
+        )
+        if not _is_member(first):
+            return first
+        # every subclass adds to the standing of a member: what is spoken of most is meant
+        near = [
+            each.entry
+            for each in found
+            if worth(each)[:-1] == most[:-1]
+            and _is_member(each.entry)
+            and each.entry.own
+            and each.entry.standing >= first.standing - _OF_COPIES
+        ]
+        return self._most_spoken_of(first, sorted(near, key=lambda each: -each.standing)[:_MOST_OWNERS])
+
+    def _most_spoken_of(self, first: NameEntry, others: Sequence[NameEntry]) -> NameEntry:
+        """The member that passages name most often with its owner; the first one where none is clearly ahead."""
+        counted = {
+            each: len(self._lookup.index.saying(" ".join(each.name.split(".")[-2:]), _MOST_SPOKEN))
+            for each in dict.fromkeys([first, *others])
+        }
+        most = max(counted, key=lambda each: counted[each])
+        return most if counted[most] >= _CLEARLY * (1 + counted[first]) else first
+
+
+def _is_member(entry: NameEntry) -> bool:
+    """Whether a name is that of a class's member."""
+    return (
+        not entry.parameter and entry.name.split(".")[-2:-1] != [] and entry.name.split(".")[-2][:1].isupper()
+    )
 
 
 def _class_in(chosen: dict[Identifier, NameEntry]) -> str:

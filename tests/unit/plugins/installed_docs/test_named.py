@@ -660,3 +660,40 @@ def test_a_question_pasted_whole_is_answered_like_its_one_line_form(box):
         "What does open_all do?\n"
     )
     assert box(text).passages[0].title == box("What does open_all do?").passages[0].title == "box.open_all"
+
+
+@pytest.mark.req("A1")
+def test_of_members_with_one_name_that_is_meant_which_passages_speak_of_most(install, project, tmp_path):
+    """Many subclasses make a member no likelier: they only repeat it."""
+    derived = "\n".join(f'class Shelf{n}(Shelf):\n    """A shelf."""' for n in range(6))
+    source = f'''
+"""Crates are filled and sorted: `Crate.sort` by weight. See `Crate.sort` and `Crate.sort` again, also Crate.sort."""
+
+class Shelf:
+    """A shelf."""
+
+    def sort(self) -> None:
+        """Sort the shelf."""
+
+{derived}
+
+class Crate:
+    """A crate; call `Crate.sort` when it is full."""
+
+    def sort(self) -> None:
+        """Sort the crate."""
+
+    def fill(self) -> None:
+        """Fill it, then call `Crate.sort`."""
+
+    def close(self) -> None:
+        """Close it after `Crate.sort`."""
+'''
+    install("crates", {"crates/__init__.py": source})
+    found = find("crates", project())
+    index, _notes = open_index(
+        tmp_path / "cache", found.material, lambda _done, _total: None, ReadingBudget()
+    )
+    told = answer(index, "What does sort do in crates?", found.names, found.origin)
+    index.close()
+    assert told.passages[0].symbol == "crates.Crate.sort"
