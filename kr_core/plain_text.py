@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def plain(text: str) -> str:
     return folded(text)
 
 
+@lru_cache(maxsize=16_384)
 def normalised(statement: str) -> str:
     """A statement as it is compared letter by letter: without mark-up, case, punctuation and double blanks."""
     return " ".join(words(plain(statement)))

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.toolkit import versions_between
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.plugin import SurveyPlan
     from kr_core.toolkit import DocumentHit, Documents
 
-_LOOKED_AT = 40
+_LOOKED_AT = 120
 _SHOWN = 24
-_MOST_PAGES = 3
-_BEST = 4
-"""So many of its passages say how well a page fits."""
+_MOST_PAGES = 12
+_MOST_UNITS = 3
+_BEST, _NEXT = 4, 0.7
+"""So many of its passages say how well a unit fits."""
 _ABOUT = 0.34
 """How much of the question a passage says that is about it."""
-_BESIDE = 0.2
-"""The same for one below a heading that is."""
-_NEAR_BEST = 0.55
+_NEAR_BEST = 0.6
 _CALLED = 0.5
 _SMALL = 24
 """Passages of a page that is about one thing."""
+_WARNS = re.compile(
+    r"\b(?:must not|should not|never|cannot|caution|warning|danger\w*|risk\w*|break\w*|not (?:supported|safe|guarantee\w*)|avoid\w*|unsafe|insecure)\b",
+    re.IGNORECASE,
+)
 _LISTS_CHANGES = re.compile(
     r"(?:change[-_]?(?:s|log)|release[-_]?notes?|history|news)\b[^/]*$", re.IGNORECASE
 )
@@ -49,57 +52,87 @@ def survey(documents: Documents, question: str, plan: SurveyPlan) -> list[Survey
         question: as it was asked.
         plan: what it asks for.
     """
-    asked = plan.about if len(plan.about.split()) > 1 else question
-    found = documents.search(asked, _LOOKED_AT)
-    shares = dict(zip((hit.stored.id for hit in found), documents.coverage(asked, found).shares, strict=True))
+    found = documents.search(question, _LOOKED_AT)
     if plan.kind == "changes" and (changed := _changes(documents, found, plan.versions)):
         return [SurveyedSection(hit, 1.0) for hit in changed]
-    pages: dict[int, list[DocumentHit]] = defaultdict(list)
+    found = [hit for hit in found if not _LISTS_CHANGES.search(hit.stored.path)]
+    shares = documents.coverage(question, found).shares
+    fit = {hit.stored.id: hit.score * share for hit, share in zip(found, shares, strict=True)}
+    found.sort(key=lambda hit: -fit[hit.stored.id])
+    files = dict.fromkeys(hit.stored.file for hit in found)
+    first = {hit.stored.file: hit for hit in reversed(found)}
+    pages = {file: documents.page_of(first[file]) for file in [*files][:_MOST_PAGES]}
+    depths = {file: _depth(page) for file, page in pages.items()}
+    units: dict[_Unit, list[DocumentHit]] = defaultdict(list)
     for hit in found:
-        if shares[hit.stored.id] >= _ABOUT and not _LISTS_CHANGES.search(hit.stored.path):
-            pages[hit.stored.file].append(hit)
+        if hit.stored.file in pages:
+            units[_unit(hit, depths[hit.stored.file])].append(hit)
     worth = {
-        page: sum(sorted((shares[hit.stored.id] for hit in hits), reverse=True)[:_BEST])
-        for page, hits in pages.items()
+        unit: sum(fit[hit.stored.id] * _NEXT**place for place, hit in enumerate(hits[:_BEST]))
+        for unit, hits in units.items()
     }
-    best = sorted(pages, key=lambda page: -worth[page])
-    best = [page for page in best[:_MOST_PAGES] if worth[page] >= _NEAR_BEST * worth[best[0]]]
-    chosen: list[SurveyedSection] = []
-    for page in best:
-        chosen += _sections(documents, pages[page], asked)[: _SHOWN // len(best)]
+    ranked = sorted(units, key=lambda unit: -worth[unit])
+    best = [unit for unit in ranked[:_MOST_UNITS] if worth[unit] >= _NEAR_BEST * worth[ranked[0]]]
+    asked = plan.about if len(plan.about.split()) > 1 else question
+    chosen = [one for unit in best for one in _sections(documents, unit, units[unit], pages[unit.file], asked, plan)]
+    shares = documents.coverage(asked, found[:_SHOWN]).shares
     known = {one.hit.stored.id for one in chosen}
     chosen += [
-        SurveyedSection(hit, shares[hit.stored.id])
-        for page in sorted(pages, key=lambda one: -worth[one])
-        for hit in pages[page][:1]
-        if page not in best and hit.stored.id not in known
+        SurveyedSection(hit, share)
+        for hit, share in zip(found[:_SHOWN], shares, strict=True)
+        if share >= _ABOUT and hit.stored.id not in known
     ][: _SHOWN // 4]
-    return chosen
+    return chosen if any(one.coverage >= _ABOUT for one in chosen) else []
 
 
-def _sections(documents: Documents, hits: Sequence[DocumentHit], asked: str) -> list[SurveyedSection]:
-    """The sections of a page that are about what is asked, in their order: all of a small page, else those beside the hits."""
-    page = documents.page_of(hits[0])
-    shares = documents.coverage(asked, page).shares
-    if len(page) <= _SMALL and _says_title(documents, page[0], asked):
-        return [SurveyedSection(hit, share) for hit, share in zip(page, shares, strict=True)]
-    heads = {_head(hit) for hit in hits[:_BEST]}
+class _Unit(NamedTuple):
+    """What is about one thing: a small page, or of a large one what stands below one of its headings."""
+
+    file: int
+    heading: str
+
+
+def _depth(page: Sequence[DocumentHit]) -> int:
+    """How many headings from the top name a unit of a page; none of a small page, which is one."""
+    if len(page) <= _SMALL:
+        return 0
+    return 1 if len({_headings(one)[0] for one in page}) > 1 else 2
+
+
+def _unit(hit: DocumentHit, depth: int) -> _Unit:
+    return _Unit(hit.stored.file, " / ".join(_headings(hit)[:depth]))
+
+
+def _headings(hit: DocumentHit) -> list[str]:
+    """The headings that lead to a section, and its own."""
+    return [*filter(None, hit.stored.outer.split(" / ")), hit.stored.name]
+
+
+def _sections(
+    documents: Documents,
+    unit: _Unit,
+    hits: Sequence[DocumentHit],
+    page: Sequence[DocumentHit],
+    asked: str,
+    plan: SurveyPlan,
+) -> list[SurveyedSection]:
+    """What a unit has about what is asked, in its order: all of a small one that is called so, else its hits and what says as much."""
+    depth = _depth(page)
+    of_unit = [hit for hit in page if _unit(hit, depth) == unit]
+    shares = documents.coverage(asked, of_unit).shares
+    found = {hit.stored.id for hit in hits}
+    whole = len(of_unit) <= _SMALL and _says_title(documents, of_unit[0], asked)
     return [
         SurveyedSection(hit, share)
-        for hit, share in zip(page, shares, strict=True)
-        if share >= _ABOUT or (_head(hit) in heads and share >= _BESIDE)
-    ]
+        for hit, share in zip(of_unit, shares, strict=True)
+        if whole or share >= _ABOUT or hit.stored.id in found or (plan.kind == "limits" and _WARNS.search(hit.text))
+    ][:_SHOWN]
 
 
 def _says_title(documents: Documents, hit: DocumentHit, asked: str) -> bool:
     """Whether a page is called by most of what is asked: then all of it is about that."""
     title = f"{hit.stored.title} {hit.stored.path}"
     return documents.coverage(asked, [hit._replace(text=title)]).shares[0] >= _CALLED
-
-
-def _head(hit: DocumentHit) -> str:
-    """The headings that a section stands below."""
-    return hit.stored.outer or hit.stored.name
 
 
 def _changes(
