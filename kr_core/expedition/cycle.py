@@ -174,9 +174,13 @@ class CycleRunner:
     def _take_in(self, search: Search, finding: Finding, number: int) -> None:
         """Take the passages of one finding into the pool; of what is asked about one subject those that name it."""
         state = self._state
-        family_of = {title: family.name for family in finding.families for title in family.titles}
+        family_of: dict[str, str] = {}
         for family in finding.families:
-            state.families.setdefault(family.name, family)
+            name = family.name
+            if state.families.get(name, family).titles != family.titles:  # another library has one that is called so
+                name = f"{name} of {search.framework}"
+            state.families.setdefault(name, family.model_copy(update={"name": name}))
+            family_of |= dict.fromkeys(family.titles, name)
         subject = next((one.subject for one in self._queries if one.text == search.text), "")
         passages = finding.passages
         if subject:  # what it says of the subject is not what it says of the question

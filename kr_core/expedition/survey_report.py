@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.expedition.facts.survey_facts import cautions
 from kr_core.expedition.survey_plan import OF_SUBJECT, short_name
 from kr_core.question.analysis import asks_since
 from kr_core.search.thesaurus import expand, near
@@ -32,7 +33,8 @@ _MOST_FACTS = 6
 _OF_PARAMETER = 3
 _FIRST = 3
 _NAMED_FIRST = 16
-_NEAR_BEST = 0.5
+_NEAR_BEST, _ALSO = 0.5, 0.6
+"""Of the coverage of the passage that says most: for a section of its own, and for a line."""
 _FEW = 3
 """Alternatives that are worth a table."""
 _MOST_ROWS = 24
@@ -140,20 +142,19 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     made.lines += ["", *_opening(state, kind, plain, changed, made)]
     if kind == "changes":
         _add_changes(changed, made)
-    for family, members in _alternatives(state, plain):
+    for family, members in _alternatives(state, plain) if kind != "limits" else ():
         _add_table(members[:_MOST_ROWS], family.name, made)
     told: set[str] = set()
     sections = _worth_sections(plain)
     for one in sections:
         _add_section(one, made, told, cautious=kind == "limits")
     shown = {one.title for one in sections}
-    rest = [one for one in plain if one.title not in shown and one.kind != "alternatives"]
-    _add_list(
-        "Also about it",
-        (one.first for one in rest if one.first.id not in told and one.entry.passage.coverage > OF_SUBJECT),
-        _MOST_OTHERS,
-        made,
-    )
+    least = max(OF_SUBJECT, _ALSO * max((one.entry.passage.coverage for one in plain), default=0.0))
+    rest = [
+        one.first for one in plain
+        if one.title not in shown and one.kind != "alternatives" and one.first.id not in told and one.entry.passage.coverage > least
+    ]  # fmt: skip
+    _add_list("Also about it", (axiom for axiom in rest if kind != "limits" or _caution(axiom)), _MOST_OTHERS, made)
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
@@ -191,10 +192,9 @@ def _opening(
         )
         return [*lines, "", *(f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in told)]
     if kind == "limits":
-        warned = sorted(
-            (axiom for one in plain for axiom in _with_parameters(one)), key=_caution, reverse=True
-        )
-        return [*(f"- {_named(axiom)} {made.mark(axiom)}" for axiom in warned[:_FIRST])]
+        warned = [(one, axiom) for one in plain for axiom in _with_parameters(one) if _caution(axiom)]
+        warned.sort(key=lambda told: _caution(told[1]) * told[0].entry.passage.coverage, reverse=True)
+        return [f"- {_named(axiom)} {made.mark(axiom)}" for _one, axiom in warned[:_FIRST]]
     for family, members in _alternatives(state, plain):
         names = [one.name for one in members[:_NAMED_FIRST]]
         more = len(members) + len(family.unshown) - len(names)
@@ -260,8 +260,10 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cauti
     dates = one.entry.passage.symbol is None or asks_since(made.question)
     shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
     if cautious:
-        shown = [axiom for place, axiom in enumerate(shown) if place == 0 or _caution(axiom)]
-    if not facts and not one.parameters:
+        shown = [axiom for place, axiom in enumerate(one.facts) if place == 0 or _caution(axiom)][:_MOST_FACTS]
+    if not one.parameters and not any(axiom in shown for axiom in facts):
+        return
+    if cautious and not any(map(_caution, shown)):
         return
     made.lines += ["", f"## {one.name}", ""]
     for axiom in shown:
@@ -339,13 +341,7 @@ def is_answered(state: ExpeditionState, missing: Sequence[str]) -> bool:
 
 
 def _caution(axiom: Axiom) -> int:
-    denied = (
-        re.search(
-            r"\b(?:not|never|cannot|must|only|avoid|careful|warning|insecure|unsafe)\b", axiom.statement
-        )
-        is not None
-    )
-    return 2 * (axiom.category == "safety") + denied
+    return 2 * (axiom.category == "safety") + cautions(axiom.statement)
 
 
 def _title(passage: Passage) -> str:

@@ -22,6 +22,7 @@ from kr_core.evidence.sentences import (
 from kr_core.expedition.facts.axiom import category_of, of_quote
 from kr_core.expedition.facts.extraction import directives, instructs, marks, warnings
 from kr_core.expedition.passage_pool import title_of
+from kr_core.expedition.survey_plan import short_name
 from kr_core.question.version_numbers import versions_between
 from kr_core.text import STOP_WORDS, root_of, roots, words
 
@@ -32,13 +33,12 @@ if TYPE_CHECKING:
     from kr_core.model import Passage, SurveyPlan
     from kr_core.model.expedition import Axiom
 
-__all__ = ["extracted"]
+__all__ = ["cautions", "extracted"]
 
 _FIRST = 2
 """Sentences of a subject that are facts because they stand first."""
 _TELLING = 3
 """And as many that say most of what is asked."""
-_FROM_SECTION = 8
 _COPIED = 60
 _MANY = 3
 """A sentence of this many letters that this many passages share tells nothing of any of them."""
@@ -50,6 +50,17 @@ _ITEM = re.compile(
 _VERSION_HEADING = re.compile(r"\bv?\d+\.\d+|change|fix|breaking|deprecat|feature|remov", re.IGNORECASE)
 _CAPTION = re.compile(r"(?:List|Table) of \w+|\"{3}")
 _ITEMS = 12
+_MIN_ITEM = 2
+"""Words of an entry of a changelog that tells nothing: `GitHub release`."""
+_CAUTION = re.compile(
+    r"\b(?:not|never|cannot|must|only|avoid\w*|careful\w*|caution|warning|danger\w*|risk\w*|insecure|unsafe|untrusted|malicious|vulnerab\w+|attack\w*"
+    r"|break\w*|corrupt\w*|leak\w*|deadlock\w*)\b",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"(?:[;,](?: and| or)?|\b(?:and|or|a|the))$|^\W*\?\?\?|:::|^(?i:see ?also|see|refer to|for (?:an? |some )?(?:examples?|more|further|details))\b"
+)
+"""A piece of a list that goes on, what a page's builder reads, or what only points elsewhere."""
 _MARKED = re.compile(r"(?:in|since) version (\S+?):?(?:\s|$)")
 _LINKS = re.compile(r" (?:by|in) \[[@#][^\]]{0,80}\]\([^)]{0,200}\)| \(?\[#\d{1,9}\]\([^)]{0,200}\)\)?")
 _ENDS = re.compile(r"[.!?)`'\"]$")
@@ -69,6 +80,8 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
         read: the passages.
     """
     asked = {root_of(word) for word in words(plan.about) if word not in STOP_WORDS}
+    places = [{root_of(word) for word in words(f"{one.passage.url} {one.passage.locator}")} for one in read]
+    asked = asked.difference(set.intersection(*places)) if places else asked  # the name of the whole says nothing of a part
     unique: dict[tuple[str, str], Axiom] = {}
     found = [(one, axiom) for one in read for axiom in _facts(one, plan, asked)]
     said = {(_subject(one.passage), axiom.signals[0].quote) for one, axiom in found}
@@ -87,20 +100,17 @@ def _subject(passage: Passage) -> str:
 
 def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
     passage = one.passage
-    if _is_section(passage) and _VERSION_HEADING.search(passage.title.rpartition(" § ")[2]):
-        about = (
-            not asked
-            or plan.kind != "changes"
-            or bool(asked & {root_of(word) for word in words(passage.title)})
-        )
-        items = [
-            quote for quote in _items(passage) if about or asked & {root_of(word) for word in words(quote)}
-        ]
-        quotes = items[:_ITEMS]
-        if quotes:
-            yield from (_of(one, quote, history=True) for quote in quotes)
+    changed = plan.kind == "changes"
+    if _is_section(passage) and (changed or _VERSION_HEADING.search(passage.title.rpartition(" § ")[2])):
+        about = not asked or not changed or _has(short_name(passage.title), asked)
+        listed = _items(passage)
+        if changed:  # what stands between or in long items
+            listed += [said for said in _said(passage) if not any(said in item for item in listed)]
+        quotes = [quote for quote in listed if about or _has(quote, asked)][:_ITEMS]
+        yield from (_of(one, quote, history=True) for quote in quotes)
+        if quotes or changed:
             return
-    if plan.kind == "changes":
+    if changed:
         wanted = versions_between(plan.versions)
         changes = [
             (quote, told)
@@ -113,9 +123,13 @@ def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]
                 yield _of(one, folded(passage.deprecated), history=True)
             return
     said = _said(passage)
-    first = said[: _FROM_SECTION if _is_section(passage) else _FIRST]
-    rest = [(_worth(quote, asked), -place, quote) for place, quote in enumerate(said[len(first) :])]
-    most = _TELLING + (_TELLING if one.passage.pinned or not one.family else 0)
+    first = said[:_FIRST]
+    warned = 2 if plan.kind == "limits" else 0
+    rest = [
+        (_worth(quote, asked) + warned * cautions(quote), -place, quote)
+        for place, quote in enumerate(said[len(first) :])
+    ]
+    most = _TELLING + (_TELLING if one.passage.pinned or not one.family or _is_section(passage) else 0)
     telling = [quote for worth, _place, quote in sorted(rest, reverse=True)[:most] if worth >= 1]
     kept = first[:1] + [
         quote for quote in first[1:] if not one.family or _is_section(passage) or _worth(quote, asked) >= 1
@@ -129,8 +143,17 @@ def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]
         yield _of(one, quote, told, history=True)
 
 
+def _has(said: str, asked: set[str]) -> bool:
+    return bool(asked & {root_of(word) for word in words(said)})
+
+
 def _is_section(passage: Passage) -> bool:
     return passage.kind in {"section", "page"}
+
+
+def cautions(said: str) -> bool:
+    """Whether a statement says what must not be done, or what it may cost."""
+    return _CAUTION.search(said) is not None
 
 
 def _worth(quote: str, asked: set[str]) -> float:
@@ -159,6 +182,7 @@ def _said(passage: Passage) -> list[str]:
             if (
                 is_fact
                 and not _CAPTION.match(said)
+                and not _BROKEN.search(plain(said))
                 and len(plain(said)) <= _LONGEST
                 and holds(passage.text, said)
             ):
@@ -172,7 +196,7 @@ def _items(passage: Passage) -> list[str]:
     return [
         quote
         for quote in found
-        if len(quote.split()) > 1 and len(quote) <= _LONGEST and holds(passage.text, quote)
+        if len(quote.split()) > _MIN_ITEM and len(quote) <= _LONGEST and holds(passage.text, quote)
     ]
 
 

@@ -80,7 +80,7 @@ def survey(documents: Documents, question: str, plan: SurveyPlan) -> list[Survey
     chosen += [
         SurveyedSection(hit, share)
         for hit, share in zip(found[:_SHOWN], shares, strict=True)
-        if share >= _ABOUT and hit.stored.id not in known
+        if share >= _ABOUT and hit.stored.id not in known and fit[hit.stored.id] >= _NEAR_BEST * fit[found[0].stored.id]
     ][: _SHOWN // 4]
     return chosen if any(one.coverage >= _ABOUT for one in chosen) else []
 

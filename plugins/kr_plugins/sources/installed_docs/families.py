@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,6 +56,7 @@ _CALLED = 0.5
 _PRIOR = 0.8
 _FITTING = 0.7
 _HALF = 0.5
+_MOSTLY = 0.7
 _MANY, _SAYS_LITTLE = 8, 0.25
 """Of many members those are left out that say this little beside the best."""
 _KIND_WORDS = frozenset(
@@ -77,6 +78,8 @@ class FamilyOfNames(NamedTuple):
     kind: FamilyKind = "alternatives"
     formed: bool = False
     """Whether only the form of their names joins them."""
+    owner: str = ""
+    """Whose members they are."""
 
 
 class FamilyFinder:
@@ -173,11 +176,11 @@ class FamilyFinder:
         }
         best = set(sorted(called, key=lambda owner: -called[owner])[:_MOST_OWNERS])
         for owner in (one for one in called if one in best and called[one]):
-            family = self._family(f"members of `{owner}`", self._index.get(members[owner][:_MOST_MEMBERS]))
             is_class = owner.rpartition(".")[2][:1].isupper()
-            yield family._replace(
-                worth=(family.worth + _OF_CALLED * self._called(owner)) * (_OF_CLASS if is_class else 1.0)
-            )
+            hits = self._index.get(members[owner][:_MOST_MEMBERS])
+            family = self._family(f"members of `{owner}`", _own(hits) if is_class else hits)
+            worth = (family.worth + _OF_CALLED * self._called(owner)) * (_OF_CLASS if is_class else 1.0)
+            yield family._replace(worth=worth, owner=owner)
 
     def _of_files(self, ranked: Sequence[RankedPassage]) -> Iterator[FamilyOfNames]:
         """What a file, or a folder of files, defines that is called or describes itself as the question says, or that ranks first."""
@@ -353,6 +356,15 @@ class FamilyFinder:
             for term in self._terms
         )
         return sum(held) / self._total
+
+
+def _own(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The members of a class without the few that it has from a base in another file."""
+    files = Counter(hit.passage.locator.rpartition(":")[0] for hit in hits)
+    file, times = files.most_common(1)[0]
+    if times < _MOSTLY * len(hits):
+        return hits
+    return [hit for hit in hits if hit.passage.locator.rpartition(":")[0] == file]
 
 
 def _overlap(own: set[int], other: FamilyOfNames) -> bool:

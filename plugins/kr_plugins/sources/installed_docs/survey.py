@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.plugin import Family
@@ -247,4 +248,5 @@ def _add_changes(index: PassageIndex, plan: SurveyPlan, terms: Sequence[Term], g
 def _told_in(passage: IndexedPassage) -> set[str]:
     """The stems by which a change is about a thing: of an entry all, of a symbol those of its name and its deprecation."""
     said = passage.text if passage.kind == "section" else str(passage.data.get("deprecated") or "")
-    return {stem(word) for word in words(f"{passage.title} {said}")}
+    own = re.split(r" § | / ", passage.title)[-1]
+    return {stem(word) for word in words(f"{own} {said}")}
