@@ -177,7 +177,9 @@ class CycleRunner:
         family_of: dict[str, str] = {}
         for family in finding.families:
             name = family.name
-            if state.families.get(name, family).titles != family.titles:  # another library has one that is called so
+            if (
+                state.families.get(name, family).titles != family.titles
+            ):  # another library has one that is called so
                 name = f"{name} of {search.framework}"
             state.families.setdefault(name, family.model_copy(update={"name": name}))
             family_of |= dict.fromkeys(family.titles, name)

@@ -6,6 +6,7 @@ only counts and names.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,8 +39,12 @@ _NEAR_BEST, _ALSO = 0.5, 0.6
 _FEW = 3
 """Alternatives that are worth a table."""
 _MOST_ROWS = 24
+_FAMILIAR = 8
+_MOST_COMPARED = 30
 _MOST_WARNINGS = 8
 _MOST_OTHERS = 8
+_LIKELY = 0.7
+"""Of what the best library says, where the question names none."""
 _SAYS_MOST = 0.6
 """The coverage from which on the opening shows a passage before the first members of a family."""
 _MOST_CHANGES = 30
@@ -98,6 +103,8 @@ def subjects_of_report(state: ExpeditionState, axioms: Sequence[Axiom]) -> list[
     for one in state.pool:
         if one.surveyed and f"{_title(one.passage)} {one.passage.sha256}" in of_passage:
             entries.setdefault(one.passage.title, one)
+    if not state.named:
+        entries = _of_likely_libraries(entries)
     order = [title for title in state.subjects_found if title in entries]
     order += [title for title in entries if title not in order]
     made = [
@@ -126,6 +133,16 @@ def subjects_of_report(state: ExpeditionState, axioms: Sequence[Axiom]) -> list[
     ]
 
 
+def _of_likely_libraries(entries: dict[str, PoolEntry]) -> dict[str, PoolEntry]:
+    """The passages without those of a library that says much less of the question than another: it names none itself."""
+    shares: dict[str, list[float]] = {}
+    for one in entries.values():
+        shares.setdefault(_origin(one.passage), []).append(one.passage.coverage)
+    worth = {origin: sum(sorted(found)[-_FIRST:]) for origin, found in shares.items()}
+    best = max(worth.values(), default=0.0)
+    return {title: one for title, one in entries.items() if worth[_origin(one.passage)] >= _LIKELY * best}
+
+
 def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: AnswerLines) -> None:
     """Add the survey's sections to an answer.
 
@@ -142,6 +159,9 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     made.lines += ["", *_opening(state, kind, plain, changed, made)]
     if kind == "changes":
         _add_changes(changed, made)
+    if kind == "comparison" and len(_libraries(plain)) > 1:
+        _add_comparison(plain, made)
+        return
     for family, members in _alternatives(state, plain) if kind != "limits" else ():
         _add_table(members[:_MOST_ROWS], family.name, made)
     told: set[str] = set()
@@ -154,7 +174,9 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
         one.first for one in plain
         if one.title not in shown and one.kind != "alternatives" and one.first.id not in told and one.entry.passage.coverage > least
     ]  # fmt: skip
-    _add_list("Also about it", (axiom for axiom in rest if kind != "limits" or _caution(axiom)), _MOST_OTHERS, made)
+    _add_list(
+        "Also about it", (axiom for axiom in rest if kind != "limits" or _caution(axiom)), _MOST_OTHERS, made
+    )
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
@@ -184,6 +206,11 @@ def _opening(
 ) -> list[str]:
     """The paragraph that answers in the kind of the question."""
     lines: list[str] = []
+    if kind == "comparison" and len(_libraries(plain)) > 1:
+        return [
+            f"- {_package(members[0])}: {_sentence(members[0].first)} {made.mark(members[0].first)}{_known(members)}"
+            for members in _libraries(plain).values()
+        ]
     if kind == "changes" and changed:
         facts = [axiom for one in changed for axiom in one.facts]
         told = sorted(facts, key=lambda axiom: _BREAKING.search(axiom.statement) is None)[:_FIRST]
@@ -211,6 +238,66 @@ def _opening(
         said = [f"{_named(one.first)} {made.mark(one.first)}" for one in best]
         lines = [*lines, *said] if kind == "comparison" else [*said, *lines]
     return [part for line in lines for part in (line, "")][:-1]
+
+
+def _libraries(plain: Sequence[ReportSubject]) -> dict[str, list[ReportSubject]]:
+    """The subjects of each package, what its own pages say first."""
+    found: dict[str, list[ReportSubject]] = {}
+    for one in sorted(plain, key=lambda one: one.entry.passage.symbol is not None):
+        if one.entry.passage.url.startswith("pkg:"):
+            found.setdefault(_origin(one.entry.passage), []).append(one)
+    return found
+
+
+def _known(members: Sequence[ReportSubject]) -> str:
+    names = [one.name for one in members if one.entry.passage.symbol][:_FAMILIAR]
+    return f" Its best-known names are {', '.join(names)}." if names else ""
+
+
+def _add_comparison(plain: Sequence[ReportSubject], made: AnswerLines) -> None:
+    """Libraries side by side: what they say of themselves, then what one may set in each, first what all have."""
+    libraries = _libraries(plain)
+    for members in libraries.values():
+        pages = [one for one in members if one.entry.passage.symbol is None]
+        listed = [axiom for one in pages for axiom in one.facts][:_MOST_FACTS]
+        _add_list(_package(members[0]), listed, _MOST_FACTS, made)
+    places: dict[str, dict[str, tuple[str, Axiom]]] = {}
+    for library, members in libraries.items():
+        for one in members:
+            for part in one.parameters:
+                name = part.entry.passage.parameter or ""
+                places.setdefault(name, {}).setdefault(library, (_setting(one, part), part.first))
+        for one in members:
+            for name, default in one.entry.passage.parameters:
+                if name not in {"self", "cls"} and not name.startswith(("*", "_")):
+                    places.setdefault(name, {}).setdefault(
+                        library, (f"{one.name}{_default(default)}", one.first)
+                    )
+    alone = {library: [name for name, of in places.items() if [*of] == [library]] for library in libraries}
+    rows = [name for name, of in places.items() if len(of) > 1]
+    rows += [name for names in itertools.zip_longest(*alone.values()) for name in names if name is not None]
+    if not rows:
+        return
+    made.lines += [
+        "",
+        "## What one may set",
+        "",
+        f"| | {' | '.join(_package(one[0]) for one in libraries.values())} |",
+    ]
+    made.lines.append(f"|{' --- |' * (len(libraries) + 1)}")
+    for name in rows[:_MOST_COMPARED]:
+        told = [places[name].get(library) for library in libraries]
+        cells = [f"{one[0].replace('|', _BAR)} {made.mark(one[1])}" if one else "-" for one in told]
+        made.lines.append(f"| `{name}` | {' | '.join(cells)} |")
+
+
+def _setting(owner: ReportSubject, part: ReportSubject) -> str:
+    said = _cut(_OWN_NAME.sub("", _sentence(part.first)))
+    return f"{owner.name}{_default(part.entry.passage.default)}: {said}"
+
+
+def _default(value: str | None) -> str:
+    return f" = `{value}`" if value else ""
 
 
 def _add_table(members: Sequence[ReportSubject], name: str, made: AnswerLines) -> None:
@@ -260,7 +347,9 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cauti
     dates = one.entry.passage.symbol is None or asks_since(made.question)
     shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
     if cautious:
-        shown = [axiom for place, axiom in enumerate(one.facts) if place == 0 or _caution(axiom)][:_MOST_FACTS]
+        shown = [axiom for place, axiom in enumerate(one.facts) if place == 0 or _caution(axiom)][
+            :_MOST_FACTS
+        ]
     if not one.parameters and not any(axiom in shown for axiom in facts):
         return
     if cautious and not any(map(_caution, shown)):
@@ -351,9 +440,13 @@ def _title(passage: Passage) -> str:
 
 def _package(one: ReportSubject) -> str:
     """Who says it, with the version."""
-    url, version = one.entry.passage.url, one.entry.passage.version
-    name = re.sub(r"^(?:pkg:[^/]+/|docs:)|[@#].*$", "", url).rpartition("/")[2]
+    name, version = _origin(one.entry.passage), one.entry.passage.version
     return f"{name} {version}" if version else name
+
+
+def _origin(passage: Passage) -> str:
+    """What the package or the documents are called."""
+    return re.sub(r"^(?:pkg:[^/]+/|docs:)|[@#].*$", "", passage.url).rpartition("/")[2]
 
 
 def _sentence(axiom: Axiom) -> str:

@@ -80,8 +80,11 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
         read: the passages.
     """
     asked = {root_of(word) for word in words(plan.about) if word not in STOP_WORDS}
-    places = [{root_of(word) for word in words(f"{one.passage.url} {one.passage.locator}")} for one in read]
-    asked = asked.difference(set.intersection(*places)) if places else asked  # the name of the whole says nothing of a part
+    places = [
+        frozenset(root_of(word) for word in words(f"{one.passage.url} {one.passage.locator}")) for one in read
+    ]
+    if places:  # the name of the whole says nothing of a part
+        asked -= places[0].intersection(*places)
     unique: dict[tuple[str, str], Axiom] = {}
     found = [(one, axiom) for one in read for axiom in _facts(one, plan, asked)]
     said = {(_subject(one.passage), axiom.signals[0].quote) for one, axiom in found}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.toolkit import versions_between
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kr_core.plugin import SurveyPlan
     from kr_core.toolkit import DocumentHit, Documents
@@ -74,13 +74,17 @@ def survey(documents: Documents, question: str, plan: SurveyPlan) -> list[Survey
     ranked = sorted(units, key=lambda unit: -worth[unit])
     best = [unit for unit in ranked[:_MOST_UNITS] if worth[unit] >= _NEAR_BEST * worth[ranked[0]]]
     asked = plan.about if len(plan.about.split()) > 1 else question
-    chosen = [one for unit in best for one in _sections(documents, unit, units[unit], pages[unit.file], asked, plan)]
+    chosen = [
+        one for unit in best for one in _sections(documents, unit, units[unit], pages[unit.file], asked, plan)
+    ]
     shares = documents.coverage(asked, found[:_SHOWN]).shares
     known = {one.hit.stored.id for one in chosen}
     chosen += [
         SurveyedSection(hit, share)
         for hit, share in zip(found[:_SHOWN], shares, strict=True)
-        if share >= _ABOUT and hit.stored.id not in known and fit[hit.stored.id] >= _NEAR_BEST * fit[found[0].stored.id]
+        if share >= _ABOUT
+        and hit.stored.id not in known
+        and fit[hit.stored.id] >= _NEAR_BEST * fit[found[0].stored.id]
     ][: _SHOWN // 4]
     return chosen if any(one.coverage >= _ABOUT for one in chosen) else []
 
@@ -125,7 +129,10 @@ def _sections(
     return [
         SurveyedSection(hit, share)
         for hit, share in zip(of_unit, shares, strict=True)
-        if whole or share >= _ABOUT or hit.stored.id in found or (plan.kind == "limits" and _WARNS.search(hit.text))
+        if whole
+        or share >= _ABOUT
+        or hit.stored.id in found
+        or (plan.kind == "limits" and _WARNS.search(hit.text))
     ][:_SHOWN]
 
 

@@ -343,6 +343,12 @@ class FamilyFinder:
             gained += term.weight * max(held, default=0.0)
         return gained / self._total
 
+    def owners(self, families: Sequence[FamilyOfNames]) -> list[Hit]:
+        """The passages of those whose members some families are."""
+        return self._index.get(
+            [self._names[family.owner] for family in families if family.owner in self._names]
+        )
+
     def _called(self, name: str) -> float:
         """How much of what is asked the last part of a name says."""
         last = name.rpartition(".")[2]

@@ -19,7 +19,7 @@ from kr_core.toolkit import (
 )
 from kr_plugins.sources.installed_docs.changes import changelog_entries, marked_changes
 from kr_plugins.sources.installed_docs.cited_passages import passage_or_site
-from kr_plugins.sources.installed_docs.families import FamilyFinder
+from kr_plugins.sources.installed_docs.families import FamilyFinder, FamilyOfNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kr_core.plugin import ResearchQuery, SurveyPlan
     from kr_core.toolkit import Hit, IndexedPassage, PassageIndex, Term
     from kr_plugins.sources.installed_docs.cited_passages import Origin
-    from kr_plugins.sources.installed_docs.families import FamilyOfNames
 
 _RANKED = 24
 _SHOWN = 8
@@ -37,6 +36,7 @@ _SAYS_ENOUGH = 0.34
 _SAYS_ITSELF = 0.3
 """And how much of it in its own words: the name of its file alone is not about it."""
 _MOST_FAMILIES = 4
+_SEVERAL = 2
 _WORTH_SHOWING = 0.035
 _NEAR_BEST = 0.3
 _TELLING_WEIGHT = 0.35
@@ -49,6 +49,18 @@ _MOST_UNSHOWN = 40
 _OF_SHARE = 0.6
 """The coverage of a member that was not ranked, beside what its name and first sentence say of the question."""
 _SAID = 0.9
+_WARNS = (
+    "warning::",
+    "untrusted",
+    "unsafe",
+    "insecure",
+    "not safe",
+    "not secure",
+    "arbitrary code",
+    "malicious",
+)
+_MOST_WARNING = 400
+_HALF = 0.5
 _IS_CHANGE = 0.6
 """The coverage of a change in the versions asked about."""
 _WITH_PARAMETERS = 4
@@ -107,6 +119,9 @@ def survey(
     families = _chosen(finder, finder.find(ranked)) if _tells(terms) else []
     for family in families:
         gathered.add_family(family, finder)
+    if plan.kind == "limits":
+        for hit in _warning(index, finder):
+            gathered.add(hit.passage, coverage=finder.share(hit))
     for found in ranked[len(pins) :][:_SHOWN]:
         if found.coverage >= _SAYS_ENOUGH and finder.share_of(found.passage) >= _SAYS_ITSELF:
             gathered.add(found.passage, coverage=found.coverage)
@@ -118,6 +133,15 @@ def survey(
     if plan.kind != "changes" and (not _tells(terms) or (plan.kind == "comparison" and is_vague)):
         _add_overview(index, gathered)
     return Survey(tuple(gathered.passages.values()), tuple(gathered.families))
+
+
+def _warning(index: PassageIndex, finder: FamilyFinder) -> list[Hit]:
+    """The passages with a warning that say most of what is asked."""
+    hits = [hit for hit in index.with_text(_WARNS, _MOST_WARNING) if hit.passage.data.get("public", True)]
+    worth = {hit.id: finder.share(hit) * hit.passage.prior**_HALF for hit in hits}
+    return [hit for hit in sorted(hits, key=lambda hit: -worth[hit.id]) if finder.share(hit) >= _SAYS_ENOUGH][
+        :_SHOWN
+    ]
 
 
 class _Gathered:
@@ -158,7 +182,9 @@ def _chosen(finder: FamilyFinder, families: Sequence[FamilyOfNames]) -> list[Fam
         return []
     for word in finder.telling(_TELLING_WEIGHT):
         if len(best) < _MOST_FAMILIES and not any(finder.speaks_of(one, word) for one in best):
-            more = next((one for one in families[1:] if finder.speaks_of(one, word)), None)
+            more = next(
+                (one for one in families[1:] if finder.speaks_of(one, word) and not _is_part(one, best)), None
+            )
             if more is not None and more.worth >= _NEAR_BEST * best[0].worth:
                 best = [*best, more]
     best = list(best)
@@ -166,9 +192,26 @@ def _chosen(finder: FamilyFinder, families: Sequence[FamilyOfNames]) -> list[Fam
     for one in families[1:]:
         if len(best) == _MOST_FAMILIES or not spoken or one.worth < _AS_GOOD * best[0].worth or one in best:
             continue
+        if _is_part(one, best):
+            continue
         if sum(finder.speaks_of(one, word) for word in finder.telling(_TELLING_WEIGHT)) >= spoken:
             best.append(one)
-    return best
+    return _of_classes(finder, best)
+
+
+def _is_part(family: FamilyOfNames, best: Sequence[FamilyOfNames]) -> bool:
+    """Whether these are the members of a member of a family that was chosen: that one is told of as a whole."""
+    return any(hit.passage.symbol == family.owner for one in best for hit in one.members)
+
+
+def _of_classes(finder: FamilyFinder, best: list[FamilyOfNames]) -> list[FamilyOfNames]:
+    """Where the members of several classes were chosen, the classes: `Lock`, `Event` and `Semaphore`, not what each has."""
+    classes = [one for one in best if one.owner.rpartition(".")[2][:1].isupper()]
+    hits = [hit for hit in finder.owners(classes) if hit.passage.lead]
+    if len(hits) < _SEVERAL:
+        return best
+    family = FamilyOfNames("classes that the question names", tuple(hits), max(one.worth for one in classes))
+    return [family, *(one for one in best if one not in classes)]
 
 
 def _distinct(members: Iterable[Hit]) -> list[Hit]:
