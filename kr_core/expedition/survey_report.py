@@ -215,9 +215,9 @@ def _opening(
         facts = [axiom for one in changed for axiom in one.facts]
         told = sorted(facts, key=lambda axiom: _BREAKING.search(axiom.statement) is None)[:_FIRST]
         lines.append(
-            f"{_package(changed[0])} has {len(facts)} entries on this; those that may break something come first."
+            f"{Counter(map(_package, changed)).most_common(1)[0][0]} has {len(facts)} entries on this; those that may break something come first."
         )
-        return [*lines, "", *(f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in told)]
+        return [*lines, "", *(f"- {_named(axiom)} {made.mark(axiom)}" for axiom in told)]
     if kind == "limits":
         warned = [(one, axiom) for one in plain for axiom in _with_parameters(one) if _caution(axiom)]
         warned.sort(key=lambda told: _caution(told[1]) * told[0].entry.passage.coverage, reverse=True)
@@ -370,9 +370,19 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cauti
 
 
 def _add_changes(changed: Sequence[ReportSubject], made: AnswerLines) -> None:
-    for one in changed[:_MOST_CHANGES]:
+    compared: dict[str, list[ReportSubject]] = {}
+    for one in changed:
+        if one.entry.passage.changed:
+            compared.setdefault(one.entry.passage.changed, []).append(one)
+    if compared:
+        made.lines += ["", "## What a comparison of the two versions shows", ""]
+    for said, ones in compared.items():
+        names = ", ".join(f"`{short_name(one.title, parts=2)}` {made.mark(one.first)}" for one in ones)
+        made.lines.append(f"- {said} {names}" if len(ones) > 1 else f"- {names}: {said}")
+    rest = [(one, one.facts[1:] if one.entry.passage.changed else one.facts) for one in changed]
+    for one, facts in [told for told in rest if told[1]][:_MOST_CHANGES]:
         made.lines += ["", f"## {one.name}", ""]
-        made.lines += [f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in one.facts]
+        made.lines += [f"- {_sentence(axiom)} {made.mark(axiom)}" for axiom in facts]
 
 
 def _add_list(title: str, axioms: Iterable[Axiom], most: int, made: AnswerLines) -> None:

@@ -103,6 +103,8 @@ class Passage(Value):
     """Other public names with exactly the same text (duplicates merged into this passage)."""
     aliases: tuple[str, ...] = ()
     """Other public names for the same thing (re-exports)."""
+    changed: str | None = None
+    """What a comparison of two versions says of the symbol, as a sentence; None where none was made."""
     code: tuple[str, ...] = ()
     """Code examples, verbatim in `text` and without their fences, in their order there. KR shows the shortest that
     fits. Its language is the one that its fence in `text` names, or Python without a fence.

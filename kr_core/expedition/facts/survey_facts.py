@@ -104,27 +104,10 @@ def _subject(passage: Passage) -> str:
 def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
     passage = one.passage
     changed = plan.kind == "changes"
-    if _is_section(passage) and (changed or _VERSION_HEADING.search(passage.title.rpartition(" § ")[2])):
-        about = not asked or not changed or _has(short_name(passage.title), asked)
-        listed = _items(passage)
-        if changed:  # what stands between or in long items
-            listed += [said for said in _said(passage) if not any(said in item for item in listed)]
-        quotes = [quote for quote in listed if about or _has(quote, asked)][:_ITEMS]
-        yield from (_of(one, quote, history=True) for quote in quotes)
-        if quotes or changed:
-            return
-    if changed:
-        wanted = versions_between(plan.versions)
-        changes = [
-            (quote, told)
-            for quote, told in directives(passage)
-            if (version := _MARKED.search(told)) is not None and wanted(version[1])
-        ]
-        if changes or passage.deprecated:
-            yield from (_of(one, quote, told, history=True) for quote, told in changes)
-            if passage.deprecated and holds(passage.text, passage.deprecated):
-                yield _of(one, folded(passage.deprecated), history=True)
-            return
+    found = list(_changes(one, plan, asked))
+    if found or (changed and (passage.changed or _is_section(passage))):
+        yield from found
+        return
     said = _said(passage)
     first = said[:_FIRST]
     warned = 2 if plan.kind == "limits" else 0
@@ -143,6 +126,35 @@ def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]
     if passage.deprecated and holds(passage.text, passage.deprecated):
         yield _of(one, folded(passage.deprecated), history=True)
     for quote, told in (*directives(passage), *marks(passage)):
+        yield _of(one, quote, told, history=True)
+
+
+def _changes(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
+    """What a passage says that came, changed or went: by comparison, in a list of changes, or in a mark of a version."""
+    passage, changed = one.passage, plan.kind == "changes"
+    if passage.changed:
+        yield from _compared(one, passage.changed)
+    if _is_section(passage) and (changed or _VERSION_HEADING.search(passage.title.rpartition(" § ")[2])):
+        about = not asked or not changed or _has(short_name(passage.title), asked)
+        listed = _items(passage)
+        if changed:  # what stands between or in long items
+            listed += [said for said in _said(passage) if not any(said in item for item in listed)]
+        quotes = [quote for quote in listed if about or _has(quote, asked)][:_ITEMS]
+        yield from (_of(one, quote, history=True) for quote in quotes)
+    elif changed:
+        wanted = versions_between(plan.versions)
+        for quote, told in directives(passage):
+            if (version := _MARKED.search(told)) is not None and wanted(version[1]):
+                yield _of(one, quote, told, history=True)
+        if passage.deprecated and holds(passage.text, passage.deprecated):
+            yield _of(one, folded(passage.deprecated), history=True)
+
+
+def _compared(one: PoolEntry, told: str) -> Iterator[Axiom]:
+    """What a comparison of two versions says of a name, with what its definition is, or was."""
+    passage = one.passage
+    quote = folded(passage.signature or passage.lead or passage.text[:_LONGEST])
+    if holds(passage.text, quote):
         yield _of(one, quote, told, history=True)
 
 

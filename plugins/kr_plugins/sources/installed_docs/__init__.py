@@ -24,8 +24,9 @@ the user's cache folder, and searches there.
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from time import thread_time
@@ -37,16 +38,18 @@ from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
+from kr_plugins.sources.installed_docs.index_difference import earlier_index
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
-from kr_plugins.sources.installed_docs.package_index import Material, open_index
+from kr_plugins.sources.installed_docs.package_index import Material, made_for, open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
 from kr_plugins.sources.installed_docs.survey import survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext
+    from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext, SurveyPlan
+    from kr_core.toolkit import PassageIndex
     from kr_plugins.sources.installed_docs.material import LocatedMaterial
 
 
@@ -214,7 +217,10 @@ class InstalledDocs:
         try:
             with self._budget(given_up.is_set) as budget:
                 index, notes = open_index(self._cache_folder, found.material, progress, budget)
-                with closing(index):
+                with closing(index), ExitStack() as opened:
+                    earlier = self._earlier(query.survey, found)
+                    if earlier is not None:
+                        opened.enter_context(closing(earlier[1]))
                     of_index = partial(
                         survey,
                         index,
@@ -223,6 +229,7 @@ class InstalledDocs:
                         found.names,
                         found.origin,
                         found.modules_in(query.question),
+                        earlier,
                     )
                     surveyed = budget.portion(of_index)
         except BudgetSpent:
@@ -241,6 +248,16 @@ class InstalledDocs:
             version_from=found.where,
             notes=tuple(notes[:3]),
         )
+
+    def _earlier(self, plan: SurveyPlan, found: LocatedMaterial) -> tuple[str, PassageIndex] | None:
+        """The index of the version that a question about changes begins with, where KR has kept it."""
+        material = found.material
+        if plan.kind != "changes" or not plan.versions:
+            return None
+        first = min(
+            plan.versions, key=lambda version: [int(part[:9]) for part in re.findall(r"\d+", version)]
+        )
+        return earlier_index(self._cache_folder, material.label, first, material.version, made_for(material))
 
 
 RUN_TIME = "methods that it makes at run time from data files, as boto3's clients do, were not read"

@@ -204,7 +204,7 @@ def open_index(
         pass
     passages, notes = material.passages(progress, budget)
     notes = [*material.notes, *notes]
-    meta = {"label": material.label, "version": material.version}
+    meta = {"label": material.label, "version": material.version, **made_for(material)}
 
     def afforded() -> Iterator[IndexedPassage]:
         yield from budget.up_to(f"some of {len(passages):,} passages", passages)
@@ -218,6 +218,13 @@ def open_index(
         index = build_index(None, afforded(), meta)
         extra = [f"index of {material.label} kept in memory only: {path.parent}: {error}"]
     return index, [*budget.note(material.label), *notes, *extra]
+
+
+def made_for(material: Readable) -> dict[str, str]:
+    """How and for which place an index is made: one of another place says nothing of what is here."""
+    within = getattr(material, "within", None)
+    place = "" if within is None else os.path.realpath(getattr(material, "base", ""))
+    return {"reader": str(READER_FORMAT), "place": place}
 
 
 def placed_key(fingerprint: str, folders: Sequence[Path], within: Sequence[Path]) -> str:

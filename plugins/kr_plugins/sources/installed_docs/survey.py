@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.plugin import Family
@@ -20,6 +21,7 @@ from kr_core.toolkit import (
 from kr_plugins.sources.installed_docs.changes import changelog_entries, marked_changes
 from kr_plugins.sources.installed_docs.cited_passages import passage_or_site
 from kr_plugins.sources.installed_docs.families import FamilyFinder, FamilyOfNames
+from kr_plugins.sources.installed_docs.index_difference import difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from kr_core.plugin import ResearchQuery, SurveyPlan
     from kr_core.toolkit import Hit, IndexedPassage, PassageIndex, Term
     from kr_plugins.sources.installed_docs.cited_passages import Origin
+    from kr_plugins.sources.installed_docs.index_difference import ChangedName
 
 _RANKED = 24
 _SHOWN = 8
@@ -87,6 +90,7 @@ def survey(
     names: Sequence[str],
     origin: Origin,
     modules: Sequence[str] = (),
+    earlier: tuple[str, PassageIndex] | None = None,
 ) -> Survey:
     """The passages of the families that a survey is about, then of what else says most of it.
 
@@ -97,6 +101,7 @@ def survey(
         names: names of the whole, which say nothing about one passage.
         origin: where the passages come from.
         modules: top-level modules that the question names.
+        earlier: the version that a question about changes begins with, and its index.
     """
     parsed = parse_question(query.question)
     named = resolve(index, parsed, names, modules)
@@ -110,6 +115,8 @@ def survey(
     ranked = rank(index, terms, _RANKED, focus=focus)
     gathered = _Gathered(origin, {found.passage.title: found.coverage for found in ranked})
     if plan.kind == "changes":
+        if earlier is not None:
+            _add_difference(earlier, index, terms, gathered)
         _add_changes(index, plan, terms, gathered)
         if gathered.passages:
             return Survey(tuple(gathered.passages.values()), tuple(gathered.families))
@@ -157,6 +164,18 @@ class _Gathered:
         key = f"{passage.title} {passage.locator}"
         if key not in self.passages:
             self.passages[key] = passage.model_copy(update={"coverage": min(1.0, coverage), "pinned": pinned})
+        return passage.title
+
+    def add_changed(self, one: ChangedName, earlier: str) -> str:
+        """Add a name that changed since an earlier version; its title."""
+        gone = one.change == "removed"
+        url = f"{self._origin.url.rpartition('@')[0]}@{earlier}"
+        origin = self._origin._replace(url=url, version=earlier) if gone else self._origin
+        now = self._origin.version or "the installed version"
+        passage = passage_or_site(one.passage, origin).model_copy(
+            update={"coverage": _IS_CHANGE, "changed": f"{one.told} ({now} compared with {earlier})."}
+        )
+        self.passages[f"{passage.title} {passage.locator}"] = passage
         return passage.title
 
     def add_family(self, family: FamilyOfNames, finder: FamilyFinder) -> None:
@@ -286,6 +305,29 @@ def _add_changes(index: PassageIndex, plan: SurveyPlan, terms: Sequence[Term], g
         if kept:
             titles = [gathered.add(hit.passage, coverage=_IS_CHANGE) for hit in kept]
             gathered.families.append(Family(name=name, kind="changes", titles=tuple(dict.fromkeys(titles))))
+
+
+def _add_difference(
+    earlier: tuple[str, PassageIndex], index: PassageIndex, terms: Sequence[Term], gathered: _Gathered
+) -> None:
+    """Add the names that are not what they were in an earlier version, of those that are asked about."""
+    version, before = earlier
+    asked = {root for term in terms if not term.weak for root, near in term.alike.items() if near >= _SAID}
+    kept: list[ChangedName] = []
+    times = Counter[str]()
+    for one in difference(before, index):
+        if not asked or asked & {stem(word) for word in words(f"{one.name} {one.told}")}:
+            times[one.change] += 1
+            kept += [one] if times[one.change] <= _MOST_CHANGES else []
+    if kept:
+        titles = [gathered.add_changed(one, version) for one in kept]
+        gathered.families.append(
+            Family(
+                name=f"names that changed since {version}",
+                kind="changes",
+                titles=tuple(dict.fromkeys(titles)),
+            )
+        )
 
 
 def _told_in(passage: IndexedPassage) -> set[str]:
