@@ -17,6 +17,7 @@ from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
 from kr_core.expedition.report_confidence import confidence_of_report, told
 from kr_core.expedition.search import SourceSearches, engines_of, query_of
+from kr_core.expedition.section_relevance import relevance_of
 from kr_core.expedition.survey_plan import compared_with
 from kr_core.model.expedition import (
     Axiom,
@@ -213,7 +214,7 @@ async def _written(state: ExpeditionState, components: Container, mind: LLMAnaly
 
 
 def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAnswer) -> Score:
-    """How sure the report is, as the project's scorer judges what it cites first."""
+    """How sure the report is: of a survey how much of it is about the question, else what the project's scorer says of what it cites first."""
     entries = {(one.passage.sha256, one.passage.url): one for one in reversed(list(state.pool))}
     cited = [axiom for name in made.cited if (axiom := state.known.get(name)) is not None]
     facts = [
@@ -222,6 +223,9 @@ def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAn
         if (one := entries.get((axiom.signals[0].sha256, axiom.signals[0].source))) is not None
     ]
     facts.sort(key=lambda fact: (not fact[0].passage.pinned, -fact[0].passage.coverage))
+    surveyed = [fact for fact in facts if fact[0].surveyed]
+    if surveyed and state.plan.agent is None:
+        return relevance_of(state.survey, surveyed)
     query = query_of(state.plan.query, state.named or next(iter(state.subjects), ""), components.project)
     return confidence_of_report(components.scorer, query, facts, answers=made.answers)
 

@@ -12,6 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.facts.survey_facts import cautions
+from kr_core.expedition.report_confidence import told as confidence_told
+from kr_core.expedition.section_relevance import relevance_of
 from kr_core.expedition.survey_plan import OF_SUBJECT, short_name
 from kr_core.question.analysis import asks_since
 from kr_core.search.thesaurus import expand, near
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.answer import AnswerLines
     from kr_core.expedition.expedition_state import ExpeditionState
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.model import Family, FamilyKind, Passage
+    from kr_core.model import Family, FamilyKind, Passage, SurveyPlan
     from kr_core.model.expedition import Axiom
     from kr_core.model.research import SurveyKind
 
@@ -167,16 +169,20 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     told: set[str] = set()
     sections = _worth_sections(plain)
     for one in sections:
-        _add_section(one, made, told, cautious=kind == "limits")
+        _add_section(one, made, told, state.survey)
     shown = {one.title for one in sections}
     least = max(OF_SUBJECT, _ALSO * max((one.entry.passage.coverage for one in plain), default=0.0))
     rest = [
-        one.first for one in plain
+        one for one in plain
         if one.title not in shown and one.kind != "alternatives" and one.first.id not in told and one.entry.passage.coverage > least
     ]  # fmt: skip
-    _add_list(
-        "Also about it", (axiom for axiom in rest if kind != "limits" or _caution(axiom)), _MOST_OTHERS, made
-    )
+    also = [
+        one.first
+        for one in rest
+        if (kind != "limits" or _caution(one.first))
+        and relevance_of(state.survey, [(one.entry, one.first)]).level != "low"
+    ]
+    _add_list("Also about it", also, _MOST_OTHERS, made)
     _add_list(
         "Warnings and limits", _of_category(plain[_MOST_SECTIONS:], "safety", told), _MOST_WARNINGS, made
     )
@@ -341,9 +347,9 @@ def _worth_sections(plain: Sequence[ReportSubject]) -> list[ReportSubject]:
     return [one for one in plain if one.title in titles]
 
 
-def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cautious: bool = False) -> None:
+def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], plan: SurveyPlan) -> None:
     """The facts of one subject, beyond its line in a table."""
-    facts = one.facts if not one.entry.family else one.facts[1:]
+    facts, cautious = one.facts if not one.entry.family else one.facts[1:], plan.kind == "limits"
     dates = one.entry.passage.symbol is None or asks_since(made.question)
     shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
     if cautious:
@@ -354,7 +360,9 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], *, cauti
         return
     if cautious and not any(map(_caution, shown)):
         return
-    made.lines += ["", f"## {one.name}", ""]
+    cited = [(one.entry, axiom) for axiom in shown]
+    cited += [(part.entry, axiom) for part in one.parameters for axiom in part.facts[:_OF_PARAMETER]]
+    made.lines += ["", f"## {one.name}", "", f"*{confidence_told(relevance_of(plan, cited))}*", ""]
     for axiom in shown:
         warned = "Warning: " if axiom.category == "safety" else ""
         made.lines.append(f"- {warned}{_sentence(axiom)} {made.mark(axiom)}")

@@ -1,5 +1,8 @@
 """Surveys of an installed package: subjects from its structure, facts of each, and a report to hand on."""
 
+import re
+import shutil
+
 import pytest
 from support.expeditions import research
 from support.projects import install, make_environment
@@ -85,6 +88,44 @@ def test_what_changed_comes_from_marks_of_versions(parcels):
     answer = research(parcels, "What changed in parcel between 1.9 and 2.0?")[-1].answer
     assert "Changed in version 2.0: The limit is 60 seconds instead of none." in answer
     assert "Wait a random time" not in answer
+
+
+@pytest.mark.req("E10")
+def test_a_version_that_was_read_before_is_compared(bench):
+    """Names that are gone, and defaults that changed, are told without a changelog, each cited where it stands or stood."""
+    site = make_environment(bench.folder)
+    question = "What changed in parcel between 1.0 and 2.0?"
+    for version, waits in (("1.0", 'seconds=1):\n    "Wait."\n\ndef pack(box'), ("2.0", "seconds=2")):
+        shutil.rmtree(site / "parcel", ignore_errors=True)
+        for metadata in site.glob("parcel-*"):
+            shutil.rmtree(metadata)
+        install(site, "parcel", version, {"parcel/__init__.py": f'def wait({waits}):\n    "Do it."\n'})
+        answer = research(bench.pipeline(["installed_docs"]), question)[-1].answer
+    assert "`parcel.pack` [1]: It is no longer there (2.0 compared with 1.0)." in answer
+    assert "the default of `seconds` is `2`, and was `1` (2.0 compared with 1.0)." in answer
+    assert "pkg:pypi/parcel@1.0 parcel/__init__.py:" in answer
+
+
+@pytest.mark.req("E10")
+def test_a_section_says_how_much_of_it_is_about_the_question(parcels):
+    """The report and each of its sections has a confidence of its own."""
+    answer = research(parcels, "Which ways to wait between tries does parcel offer?")[-1].answer
+    assert re.search(r"^\*\*Confidence: \w+ \(\d+/100\)\*\*$", answer, re.MULTILINE)
+    assert re.search(r"^## `wait_fixed`\n\n\*Confidence: \w+ \(\d+/100\)\*$", answer, re.MULTILINE)
+
+
+@pytest.mark.req("E10")
+def test_two_libraries_are_set_side_by_side(bench):
+    """What one may set has a row with a cell for each library, what both have first."""
+    site = make_environment(bench.folder)
+    for name, more in (("fastbox", "lid"), ("slowbox", "tape")):
+        code = f'"""{name.title()} packs boxes."""\n\ndef pack(size=1, {more}=None):\n    "Pack a box."\n'
+        install(site, name, "1.0", {f"{name}/__init__.py": code})
+    question = "How do fastbox and slowbox differ?"
+    answer = research(bench.pipeline(["installed_docs"]), question)[-1].answer
+    table = [line for line in answer.split("\n") if line.startswith("| `")]
+    assert [line.split(" | ")[0] for line in table] == ["| `size`", "| `lid`", "| `tape`"]
+    assert table[1].count("-") == 1
 
 
 @pytest.mark.req("E10")

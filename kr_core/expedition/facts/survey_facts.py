@@ -85,7 +85,7 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
     ]
     if places:  # the name of the whole says nothing of a part
         asked -= places[0].intersection(*places)
-    unique: dict[tuple[str, str], Axiom] = {}
+    unique: dict[tuple[tuple[str, str], str], Axiom] = {}
     found = [(one, axiom) for one in read for axiom in _facts(one, plan, asked)]
     said = {(_subject(one.passage), axiom.signals[0].quote) for one, axiom in found}
     times = Counter(quote for _subject, quote in said if len(quote) >= _COPIED)
@@ -96,9 +96,9 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
     return list(unique.values())
 
 
-def _subject(passage: Passage) -> str:
-    """Whom a passage is about, parameters aside: its callable's documentation has what a parameter says."""
-    return (passage.symbol or passage.title).rpartition(".")[2]
+def _subject(passage: Passage) -> tuple[str, str]:
+    """Whom a passage of which package is about, parameters aside: its callable's documentation has what a parameter says."""
+    return passage.url.partition("#")[0], (passage.symbol or passage.title).rpartition(".")[2]
 
 
 def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]:
