@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ReportSubject", "add_survey", "is_answered", "subjects_of_report", "unsaid"]
 
 _MOST_SECTIONS = 14
-_MOST_FACTS = 6
+_MOST_FACTS = 8
 _OF_PARAMETER = 3
 _FIRST = 3
 _NAMED_FIRST = 16
@@ -352,13 +352,11 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], plan: Su
     facts, cautious = one.facts if not one.entry.family else one.facts[1:], plan.kind == "limits"
     dates = one.entry.passage.symbol is None or asks_since(made.question)
     shown = [axiom for axiom in one.facts if dates or axiom.category != "history"][:_MOST_FACTS]
-    if cautious:
-        shown = [axiom for place, axiom in enumerate(one.facts) if place == 0 or _caution(axiom)][
-            :_MOST_FACTS
-        ]
+    if cautious:  # what a source itself calls a warning comes first
+        shown = sorted(filter(_caution, one.facts), key=_caution, reverse=True)[:_MOST_FACTS]
     if not one.parameters and not any(axiom in shown for axiom in facts):
         return
-    if cautious and not any(map(_caution, shown)):
+    if cautious and not shown:
         return
     cited = [(one.entry, axiom) for axiom in shown]
     cited += [(part.entry, axiom) for part in one.parameters for axiom in part.facts[:_OF_PARAMETER]]

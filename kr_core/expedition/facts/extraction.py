@@ -125,7 +125,17 @@ _WARNING = re.compile(
     r"^([ \t]*)\.\.[ \t]+(?:attention|caution|danger|warning)::[ \t]*((?:.*(?:\n(?:[ \t]*\n)?\1[ \t]+\S.*)*))",
     re.MULTILINE,
 )
-_WARNINGS = 2
+_BOXED_WARNING = re.compile(
+    r"^\|[ \t]*\|\n\|-{3,}\|\n\|[ \t]*(?:attention|caution|danger|important|warning)[ \t]*\|\n\|[ \t]*(\S.*?)[ \t]*\|$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The same as pages of DocBook have it: a table of one column."""
+_MARKED_WARNING = re.compile(
+    r"^!!! (?:attention|caution|danger|important|warning)\b.*\n((?:(?:[ \t]{4}.*)?(?:\n|\Z))+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The same in Markdown of MkDocs."""
+_WARNINGS = 4
 """Sentences of a passage's warnings that are told with whatever else of it is told."""
 _RAGGED = re.compile(r"(?![`'\"(\[<*_/@$|-]?\s?\w)|.*(?:\"\"\"|\)\s*,\s*\]|\]\s*=)")
 """Begins in the middle of something, or holds the end of a piece of code."""
@@ -223,10 +233,13 @@ def _place(passage: Passage) -> str:
 
 def warnings(one: PoolEntry) -> list[Axiom]:
     """What a passage warns of, to be told beside what it instructs to."""
+    text = one.passage.text
+    warned = [found[2] for found in _WARNING.finditer(text)]
+    warned += [found[1] for form in (_BOXED_WARNING, _MARKED_WARNING) for found in form.finditer(text)]
     told = [
         folded(said)
-        for found in _WARNING.finditer(one.passage.text)
-        for said in sentences(prose(found[2]))
+        for warning in warned
+        for said in sentences(prose(warning))
         if len(said) <= _LONGEST and says_something(said) and not instructs(said)
     ]
     return [

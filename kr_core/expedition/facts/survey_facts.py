@@ -39,6 +39,8 @@ _FIRST = 2
 """Sentences of a subject that are facts because they stand first."""
 _TELLING = 3
 """And as many that say most of what is asked."""
+_CENTRAL = 0.5
+"""The coverage from which on a passage is what the survey is about."""
 _COPIED = 60
 _MANY = 3
 """A sentence of this many letters that this many passages share tells nothing of any of them."""
@@ -91,7 +93,9 @@ def extracted(plan: SurveyPlan, read: Sequence[PoolEntry]) -> list[Axiom]:
     times = Counter(quote for _subject, quote in said if len(quote) >= _COPIED)
     for one, axiom in found:
         quote = axiom.signals[0].quote
-        if not instructs(axiom.statement) and (times[quote] < _MANY or quote == folded(one.passage.lead)):
+        if not instructs(axiom.statement) and (
+            times[quote] < _MANY or quote == folded(one.passage.lead) or axiom.category == "safety"
+        ):
             unique.setdefault((_subject(one.passage), quote), axiom)
     return list(unique.values())
 
@@ -115,7 +119,8 @@ def _facts(one: PoolEntry, plan: SurveyPlan, asked: set[str]) -> Iterator[Axiom]
         (_worth(quote, asked) + warned * cautions(quote), -place, quote)
         for place, quote in enumerate(said[len(first) :])
     ]
-    most = _TELLING + (_TELLING if one.passage.pinned or not one.family or _is_section(passage) else 0)
+    central = passage.pinned or passage.coverage >= _CENTRAL or _is_section(passage)
+    most = _TELLING * (3 if central else 1 if one.family else 2)
     telling = [quote for worth, _place, quote in sorted(rest, reverse=True)[:most] if worth >= 1]
     kept = first[:1] + [
         quote for quote in first[1:] if not one.family or _is_section(passage) or _worth(quote, asked) >= 1
