@@ -342,7 +342,10 @@ def _worth_sections(plain: Sequence[ReportSubject]) -> list[ReportSubject]:
     ranked = sorted(plain, key=lambda one: (not one.entry.passage.pinned, -one.entry.passage.coverage))
     first = next((one.entry.family for one in plain if one.entry.family), None)
     kept = [one for one in plain if one.entry.family and one.entry.family == first][:_MOST_SECTIONS]
-    kept += [one for one in ranked[:_MOST_SECTIONS] if one.entry.passage.coverage >= _NEAR_BEST * best]
+    others = [
+        one for one in ranked if one not in kept and one.entry.passage.coverage >= _NEAR_BEST * best
+    ]  # what belongs to no family may be what the question names
+    kept += others[: _MOST_SECTIONS // 2 if kept else _MOST_SECTIONS]
     titles = {one.title for one in kept}
     return [one for one in plain if one.title in titles]
 
