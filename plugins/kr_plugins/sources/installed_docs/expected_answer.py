@@ -59,8 +59,19 @@ def about_expected(
     """
     grouped = _grouped(index, expected.found)[:_MOST_SHOWN]
     told = [_shown(index, parsed, answered, one, terms, origin) for one in grouped]
-    # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it
-    told.sort(key=lambda one: one.passages[0].coverage < ABOUT if one.passages else True)
+    # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it;
+    # and what hands its arguments on after what takes them: `option` after `Option(default)`
+    takers = {_last(one.symbol) for one in grouped if one.parameters}
+    told = [
+        one
+        for _key, one in sorted(
+            zip(grouped, told, strict=True),
+            key=lambda pair: (
+                pair[1].passages[0].coverage < ABOUT if pair[1].passages else True,
+                _last(pair[0].symbol) in takers and not pair[0].parameters,
+            ),
+        )
+    ]
     shown = [passage for one in told for passage in one.passages]
     listed = next((one.listed for one in told if one.listed), ())
     shown += [passage_or_site(one, origin) for one in expected.sections]
@@ -119,9 +130,18 @@ def _shown(
         passage_of(hit.passage, origin).model_copy(update={"coverage": told.passages[0].coverage})
         for name in one.parameters
         for hit in index.by_symbol(f"{one.symbol}.{name}")[:1]
-        if hit.passage.lead
+        if hit.passage.lead and _is_field(hit.passage, name, told.passages)
     ]
     return _Told([*attributes, *told.passages], told.listed)
+
+
+def _last(symbol: str) -> str:
+    return symbol.rpartition(".")[2].lower()
+
+
+def _is_field(attribute: IndexedPassage, name: str, shown: Sequence[Passage]) -> bool:
+    """Whether an attribute documents a parameter, as a field does, and is not what an instance says of it."""
+    return all(one.lead in {"", attribute.lead} for one in shown if one.parameter == name)
 
 
 def _before(parsed: ParsedQuestion, answered: IndexAnswer, grouped: Sequence[_Expected]) -> int:
