@@ -1,7 +1,7 @@
 """Comments on GitHub issues as a channel: each case is a comment, and so is each reply.
 
 There is one issue for each feature. KR requests the comments of the whole repository at once, and only changed ones.
-Each post has a marker, signed with the project's own secret in `.kr/github/`; after a crash or an unanswered request,
+Each post has a marker, signed with the project's own secret in `.kr/github/`, or in the journal that machines share; after a crash or an unanswered request,
 KR looks for it before it posts again. KR asks GitHub each time who may answer.
 """
 
@@ -26,10 +26,19 @@ from kr_plugins.escalations.github.settings import GitHubSettings
 from kr_plugins.escalations.github.webhook import Deliveries, verified
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from pathlib import Path
 
-    from kr_core.plugin import CaseView, Escalation, EscalationContext, Notice, OpenCase, Review, Setup
+    from kr_core.plugin import (
+        CaseView,
+        Escalation,
+        EscalationContext,
+        Journal,
+        Notice,
+        OpenCase,
+        Review,
+        Setup,
+    )
 
 __all__ = ["GitHub", "GitHubSettings", "kr_escalation"]
 
@@ -54,11 +63,15 @@ class GitHub:
     Args:
         settings: which repository, and who may answer.
         folder: the project's `.kr/`.
+        journal: opens the project's journal, which has the outbox where machines share it.
     """
 
-    def __init__(self, settings: GitHubSettings, folder: Path) -> None:
+    def __init__(
+        self, settings: GitHubSettings, folder: Path, journal: Callable[[], Journal] | None = None
+    ) -> None:
         self._settings = settings
         self._folder = folder
+        self._journal = journal
         self._token = _token(settings.token)
         self._webhook_secret = settings.webhook_secret or ""
         self._root = f"/repos/{settings.repository}"
@@ -224,13 +237,18 @@ class GitHub:
             raise RequestError(Outcome.blocked, "GitHub needs a token", hint=hint)
         async with self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             base, repository = self._settings.base_url, self._settings.repository
-            if self._ledger is None:
-                self._ledger = Outbox(self._folder, f"{base.rstrip('/')}/{repository}")
-            else:
-                self._ledger.refresh()
-            client = GitHubClient(context.http, base, self._token, self._ledger, self._pace)
-            poster = Poster(client, self._ledger, repository, self._token, self._looked)
-            yield _GitHubCall(client, self._ledger, poster)
+            ledger = await asyncio.to_thread(self._outbox, f"{base.rstrip('/')}/{repository}")
+            client = GitHubClient(context.http, base, self._token, ledger, self._pace)
+            poster = Poster(client, ledger, repository, self._token, self._looked)
+            yield _GitHubCall(client, ledger, poster)
+
+    def _outbox(self, place: str) -> Outbox:
+        if self._ledger is None:
+            journal = None if self._journal is None else self._journal()
+            self._ledger = Outbox(self._folder, place, journal)
+        else:
+            self._ledger.refresh()
+        return self._ledger
 
     def _fit(self, text: str) -> str:
         """A text that may be posted: nothing in it acts, and the channel's own secrets are not in it."""
@@ -261,6 +279,6 @@ def kr_escalation() -> Provider[Escalation]:
     """Provide the way to a human over comments on issues of GitHub."""
 
     def build(settings: GitHubSettings, setup: Setup) -> GitHub:
-        return GitHub(settings, setup.state_folder)
+        return GitHub(settings, setup.state_folder, setup.journal)
 
     return Provider(build, GitHubSettings)

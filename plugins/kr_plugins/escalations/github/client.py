@@ -7,6 +7,7 @@ https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api.
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import time
 from email.utils import parsedate_to_datetime
@@ -117,14 +118,25 @@ class GitHubClient:
         headers = {"If-None-Match": etag} if etag else {}
         return await self._asked("GET", path, dict(params or {}), headers, None)
 
-    async def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    async def send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, latest: float = math.inf
+    ) -> Any:
         """Change something, and return what is answered: JSON, or None.
+
+        Args:
+            method: of HTTP.
+            path: what is changed.
+            body: what to.
+            latest: a time (`time.monotonic()`) after which it is not to be begun.
 
         Raises:
             RefusedError: GitHub refuses; with a status of 500 or more it may have done it nevertheless.
-            RequestError: it did not answer, and may have done it.
+            RequestError: it did not answer, and may have done it; or it is too late.
         """
         await self._pace.write()
+        if time.monotonic() > latest:
+            said = "this process was held up, and another one may have posted it; the next try looks for it"
+            raise RequestError(Outcome.bad_answer, said, where=self._base, seconds=1)
         response = await self._asked(method, path, {}, {}, None if body is None else dict(body))
         return json_of(response) if response.content else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ __all__ = ["GoneError", "Poster", "before", "page_of"]
 
 _OVERLAP = 60
 """Seconds: GitHub has many servers, whose clocks are not quite the same."""
+PROMPT_SECONDS = 5.0
+"""Between noting that something is about to be posted, and posting it; who was stopped or cut off for longer may have been given
+up, and another one may post it. Much shorter than a lease."""
 _MAX_PAGES = 20
 """That a call looks through; the next one goes on."""
 _ISSUE_TEXT = """\
@@ -85,7 +89,7 @@ class Poster:
         except (ValueError, KeyError, TypeError):
             raise RequestError(Outcome.bad_answer, "does not say whose token it is", where="/user") from None
         if login != self._ledger.login(self._token):
-            self._ledger.belongs_to(self._token, login)
+            await asyncio.to_thread(self._ledger.belongs_to, self._token, login)
         return login
 
     async def is_own(self, comment: Comment) -> bool:
@@ -158,7 +162,7 @@ class Poster:
                 for comment in filter(None, map(comment_of, page)):
                     if comment.body.startswith(marker) and await self.is_own(comment):
                         posted = PostedItem(intent.issue, comment.id, comment.url, comment.created)
-                        self._ledger.is_posted(about, posted)
+                        await asyncio.to_thread(self._ledger.is_posted, about, posted)
                         return posted
         except GitHubRefusedError as refused:
             raise await self._about_issue(refused, intent.issue) from None
@@ -185,16 +189,17 @@ class Poster:
 
     async def _post(self, about: str, issue: int, path: str, written: dict[str, Any]) -> dict[str, Any]:
         """Post something that nobody has posted; what may have been is noted before."""
+        latest = time.monotonic() + PROMPT_SECONDS
         # In a thread, since it waits until the disk has it.
         await asyncio.to_thread(
             self._ledger.will_post, about, issue, self._ledger.latest or self._client.date
         )
         try:
-            told = await self._client.send("POST", path, written)
+            told = await self._client.send("POST", path, written, latest)
         except GitHubRefusedError as refused:
             if refused.status >= httpx.codes.INTERNAL_SERVER_ERROR:
                 raise
-            self._ledger.was_not_posted(about)
+            await asyncio.to_thread(self._ledger.was_not_posted, about)
             if issue:
                 raise await self._about_issue(refused, issue) from None
             raise
@@ -300,7 +305,7 @@ class Poster:
             await self._client.get(f"{self._root}/issues", {"per_page": "1"})
         except GitHubRefusedError:
             return refused  # the repository is not there either, for this token
-        self._ledger.is_gone(issue)
+        await asyncio.to_thread(self._ledger.is_gone, issue)
         what = "was transferred" if refused.status in MOVED else "was deleted"
         return GoneError(Outcome.unavailable, f"issue {issue} {what}", where=self._root)
 

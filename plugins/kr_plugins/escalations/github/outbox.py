@@ -1,4 +1,4 @@
-"""What a project has posted to one repository, and what it was about to post: lines of JSON, each durable before it counts.
+"""What a project has posted to one repository, and what it was about to post.
 
 It is what makes a look for a marker needless where nothing can have gone wrong, and tells where one is needed.
 """
@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
-import os
 import re
-import secrets
-import tempfile
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Outcome, RequestError
-from kr_core.toolkit import make_state_folder, read_bytes
+from kr_core.plugin import Leases
+from kr_plugins.escalations.github.outbox_lines import FileLines, JournalLines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from kr_core.plugin import Journal
+    from kr_plugins.escalations.github.outbox_lines import Lines
 
 __all__ = ["Intent", "Outbox", "PostedItem"]
 
 _CASE = re.compile(r"(E[0-9]+)@([0-9]+)")
-_LARGEST = 100_000_000
 _SIGNED = 32
 """Characters of a signature."""
 
@@ -52,29 +51,28 @@ class Intent(NamedTuple):
 
 
 class Outbox:
-    """What was posted to a repository, shared by all processes of a project.
+    """What was posted to a repository, shared by all processes of a project; by all machines where they share its journal.
 
     Args:
         folder: the project's `.kr/`.
         place: the address of the API and the repository; each has a ledger of its own.
+        journal: the project's; None for that of a project that has none.
 
     Raises:
         RequestError: it cannot be read or made.
+        StorageError: the journal cannot be used.
     """
 
-    def __init__(self, folder: Path, place: str) -> None:
+    def __init__(self, folder: Path, place: str, journal: Journal | None = None) -> None:
         self._place = place.lower()
         name = hashlib.sha256(self._place.encode()).hexdigest()[:16]
-        self._folder = folder
         self._lock = threading.RLock()
-        self._path = folder / "github" / f"{name}.jsonl"
+        self._lines = _lines_of(folder, name, journal)
+        self._where = str(folder / "github" / f"{name}.jsonl")
         self._forget()
         self.refresh()
 
     def _forget(self) -> None:
-        self._read_up_to = 0
-        self._last = b""
-        """The last line that was read, by which a file is known to be the same."""
         self._posted: dict[str, PostedItem] = {}
         self._intents: dict[str, Intent] = {}
         self._logins: dict[str, str] = {}
@@ -88,20 +86,6 @@ class Outbox:
         self.over: dict[str, str] = {}
         """Cases that wait no longer, with a time of GitHub's at which that was so."""
 
-    def _make(self) -> None:
-        handle, name = tempfile.mkstemp(
-            dir=self._path.parent, prefix=".", suffix=".tmp"
-        )  # for its owner alone
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{json.dumps({'secret': secrets.token_hex(32)})}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            with suppress(FileExistsError):  # another process was first
-                os.link(name, self._path)
-        finally:
-            Path(name).unlink()
-
     # -- reading -----------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
@@ -109,36 +93,18 @@ class Outbox:
 
         Raises:
             RequestError: it cannot be read or made.
+            StorageError: the journal cannot be used.
         """
         with self._lock:  # a call that is cancelled may still be writing
-            self._refresh()
-
-    def _refresh(self) -> None:
-        try:
-            make_state_folder(self._folder)
-            self._path.parent.mkdir(exist_ok=True)
-            if not self._path.exists():
-                self._make()
-            content = read_bytes(self._path, limit=_LARGEST)
-            if (
-                content[self._read_up_to - len(self._last) : self._read_up_to] != self._last
-            ):  # it was replaced
+            anew, lines = self._lines.new()
+            if anew:
                 self._forget()
-            added = content[self._read_up_to :]
-        except OSError as error:
-            raise RequestError(
-                Outcome.unavailable, f"cannot be read or made: {error}", where=str(self._path)
-            ) from error
-        whole = added[: added.rfind(b"\n") + 1]  # the rest is being written, or was cut off by a crash
-        self._read_up_to += len(whole)
-        lines = whole.splitlines(keepends=True)
-        self._last = lines[-1] if lines else self._last
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError, AttributeError):  # a line that a crash cut off
-                self._learn(json.loads(line))
-        if not self._secret:
-            hint = "remove it; KR then opens new issues"
-            raise RequestError(Outcome.unavailable, "has no secret in it", where=str(self._path), hint=hint)
+            for line in lines:
+                with suppress(ValueError, KeyError, TypeError, AttributeError):  # a line that was damaged
+                    self._learn(line)
+            if not self._secret:
+                hint = "remove it; KR then opens new issues"
+                raise RequestError(Outcome.unavailable, "has no secret in it", where=self._where, hint=hint)
 
     def _learn(self, line: Mapping[str, Any]) -> None:
         if "secret" in line:
@@ -152,7 +118,8 @@ class Outbox:
             self._note_case(line["will"], intent.issue, intent.after)
         elif "is" in line:
             posted = PostedItem(line["issue"], line["id"], line["url"], line["created"])
-            self._posted[line["is"]] = posted
+            # The first one stays: one that was posted later, by who was held up, stands there twice and is removed.
+            self._posted.setdefault(line["is"], posted)
             self._note_case(line["is"], posted.issue, posted.created)
             self._intents.pop(line["is"], None)
             self.latest = max(self.latest, posted.created)
@@ -217,27 +184,14 @@ class Outbox:
         self._add({"wait": until})
 
     def _add(self, line: dict[str, Any]) -> None:
-        """Write one line.
+        """Add one line.
 
         Raises:
             RequestError: it cannot be written; then nothing may be posted.
+            StorageError: the journal cannot be used; the same.
         """
-        try:
-            handle = os.open(self._path, os.O_RDWR | os.O_APPEND)
-            try:
-                size = os.fstat(handle).st_size
-                cut_off = bool(size) and os.pread(handle, 1, size - 1) != b"\n"
-                written = f"{chr(10) if cut_off else ''}{json.dumps(line)}\n".encode()
-                if os.write(handle, written) < len(written):
-                    raise OSError("the disk is full")
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-            self.refresh()
-        except OSError as error:
-            raise RequestError(
-                Outcome.unavailable, f"cannot be written: {error}", where=str(self._path)
-            ) from error
+        self._lines.add(line)
+        self.refresh()
 
     # -- signatures --------------------------------------------------------------------------------------
 
@@ -245,3 +199,10 @@ class Outbox:
         """What only this project can say of a text."""
         told = f"{self._place}\n{text}".encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, told, hashlib.sha256).hexdigest()[:_SIGNED]
+
+
+def _lines_of(folder: Path, name: str, journal: Journal | None) -> Lines:
+    if journal is None:
+        return FileLines(folder, name)
+    kept = JournalLines(journal, name, FileLines(folder, name))
+    return kept if isinstance(journal, Leases) else FileLines(folder, name, kept.read)
