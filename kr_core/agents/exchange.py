@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from kr_core.model.routing import Route
     from kr_core.protocols import EventLog
 
-__all__ = ["Exchange", "Key", "key", "question_event", "redact_question", "shortened", "submitted", "told"]
+__all__ = [
+    "Exchange",
+    "Key",
+    "end_of",
+    "key",
+    "question_event",
+    "redact_question",
+    "shortened",
+    "submitted",
+    "told",
+]
 
 MAX_QUESTION_LENGTH = 100_000
 """Characters of a question with its context; a model would cut off more, and not say so."""
@@ -124,7 +134,7 @@ class Exchange:
             "escalation_id": escalation_id,
             "seconds": round(time.monotonic() - self._began, 3),
         }
-        self._run.emit("exchange.finished", self.about(data), self.keep)
+        self._run.emit("exchange.finished", self.about(data), self.keep, end_of(self.id))
 
     def given_up(self, error: BaseException) -> None:
         """Say that it has ended without a result, unless it has one that is not durable yet, and note why."""
@@ -143,6 +153,11 @@ class Exchange:
     async def settled(self) -> None:
         """The same inside an event loop."""
         await self._run.settled()
+
+
+def end_of(exchange_id: str) -> str:
+    """The id of the event that ends an exchange: it has one, also where a worker ends what another one began."""
+    return f"{exchange_id}-end"
 
 
 def told(answer: Answer, finish_reason: str = "") -> dict[str, Any]:

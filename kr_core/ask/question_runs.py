@@ -223,17 +223,13 @@ class QuestionRuns:
             if reserved is None:
                 result = await workflow.resume(question, claim)
             else:  # a worker that died since has decided so
-                result = await shielded(lambda: self._waiting(read(Document(*reserved))))
+                result = await shielded(lambda: self._manager.take_over(read(Document(*reserved))))
         except ConfigError as error:
             ended: dict[str, Any] = {"what": error.what, "where": error.where, "hint": error.hint}
             data = {"question": mine.data["question"], "error": ended}
         else:
             data = {"question": mine.data["question"], "result": result.model_dump(mode="json")}
         await self._changed(Document(_KIND, run.id, _ENDED, claim.document.version + 1, data))
-
-    def _waiting(self, case: Case) -> AskResult:
-        self._manager.keep_new(case)
-        return self._manager.result_of(self._cases.get(case.request.id))
 
     async def _result(self, document: Document) -> AskResult:
         error = document.data.get("error")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kr_core.agents.exchange import key, shortened
+from kr_core.agents.exchange import end_of, key, shortened
 from kr_core.aio import shielded
 from kr_core.config.plugin_names import DEFAULT_ESCALATIONS
 from kr_core.errors import ConfigError, StorageError
@@ -144,6 +144,25 @@ class EscalationManager:
         if kept:
             self._updater.observed([opening])
         return kept
+
+    def take_over(self, case: Case) -> AskResult:
+        """Open a case that a worker has decided on, if it did not, and end its exchange, which may have died in between.
+
+        Raises:
+            StorageError: the journal cannot be used.
+        """
+        self.keep_new(case)
+        request, answer = case.request, case.request.answer
+        data = {
+            "status": "escalated",
+            "agent": None if answer is None else answer.agent,
+            "confidence": None if answer is None else answer.confidence,
+            "escalation_id": request.id,
+            "seconds": None,
+        }
+        ended = transitions.event(case, "exchange.finished", **data)._replace(id=end_of(request.exchange_id))
+        self._updater.pipeline.journal.append([ended]).result()
+        return self.result_of(self._updater.cases.get(request.id))
 
     def _superseded(self, question: Question, answered_in: str | None = None) -> list[str]:
         """End the cases of a question, but for the newest, which may be that of another process; the ids of those ended.

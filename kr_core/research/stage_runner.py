@@ -53,6 +53,7 @@ class StageRunner:
         kind: str,
         data: Mapping[str, object],
         keep: Callable[[tuple[Event, ...]], Future[None]] | None = None,
+        event_id: str = "",
     ) -> None:
         """Say what happened; never waits and never raises.
 
@@ -60,8 +61,9 @@ class StageRunner:
             kind: one of `kr_core.model.events.EVENTS`, whose type says what `data` holds, or a source's own.
             data: a dictionary of JSON values, the event's from now on.
             keep: makes it durable in place of the journal.
+            event_id: of what is on record once, whoever says it.
         """
-        fields = (kind, self.id, data, f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
+        fields = (kind, self.id, data, event_id or f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
         event = tuple.__new__(Event, fields)  # nothing is left to be filled in
         if kind not in PROGRESS:
             self._pending.append((keep or self._journal.append)((event,)))

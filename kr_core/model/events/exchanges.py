@@ -267,7 +267,8 @@ class HumanReplied(OfExchange):
 class ExchangeFinished(OfExchange):
     """How an exchange ended: `accepted`, `escalated`, `answered`, `expired`, `failed` or `cancelled`.
 
-    `seconds` is how long it took; None where a case that waited for a human ends it once more.
+    `seconds` is how long it took; None where a case that waited for a human ends it once more, or
+    where another worker ends what one that died had begun.
     """
 
     status: str
