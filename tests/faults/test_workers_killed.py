@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from support.postgres_server import postgres_server
@@ -28,6 +30,9 @@ from kr_plugins.postgres import lease_table
 from kr_plugins.runtimes import job_queue
 
 pytestmark = pytest.mark.faults
+DRIVER = Path(__file__).parent / "drivers/workers.py"
+LONG = "KR_LONG_FAULTS"
+"""Set, it lets the driver do five times 300 questions with 20 kills, which takes most of an hour."""
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +126,24 @@ def test_a_worker_that_was_stopped_decides_nothing_that_another_has_decided(
     opened_cases = [kind for kind, _ in events if kind == "escalation.opened"]
     assert len(opened_cases) == (result.status == "escalated")
     assert result.status == ("accepted" if "40" in text else "escalated")
+
+
+@pytest.mark.req("S2", "S3", "H7")
+@pytest.mark.parametrize("round_", range(5 if LONG in os.environ else 1))
+def test_three_machines_lose_nothing_and_post_nothing_twice(tmp_path, server, round_):
+    """Killed, stopped and cut off, they take each question through four steps: all are answered once, and budgets are exact."""
+    kills, questions = (20, 300) if LONG in os.environ else (3, 9)
+    seed = int(os.environ.get("KR_SEED") or secrets.randbelow(10**6)) + round_
+    name = server.new_database().rpartition("/")[2]
+    command = [
+        sys.executable, DRIVER, tmp_path / "project", f"--server={server.port}", f"--database={name}", f"--seed={seed}",
+        f"--kills={kills}", f"--questions={questions}",
+    ]  # fmt: skip
+    environ = {**os.environ, "KR_CACHE_DIR": str(tmp_path / "cache"), "KR_TRUST": "all"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False, env=environ)
+    assert done.returncode == 0, f"KR_SEED={seed}\n{done.stderr}"
+    print(f"KR_SEED={seed} {done.stdout}")
+    told = json.loads(done.stdout)
+    assert told["faults"] == [], f"KR_SEED={seed}\n{done.stdout}{done.stderr}"
+    assert told["killed"] >= kills
+    assert told["steps_again"] > 0, f"KR_SEED={seed}: the kills missed all steps\n{done.stdout}"

@@ -10,14 +10,10 @@ import argparse
 import asyncio
 import importlib
 import json
-import mmap
 import os
-import random
 import re
 import signal
-import struct
 import sys
-import threading
 import time
 import urllib.request
 from collections import Counter
@@ -25,10 +21,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # for the server
-
-from support.github_server import BOT, BROKEN, BROKEN_AFTER, LOST, REPOSITORY, SECONDARY, UNSEEN, GitHubServer
-from support.loopback import Answer as Said
+from deadly_github import FAULTY_YET, KILLS, TOKEN, Shared, forked, serve
+from support.github_server import BOT, REPOSITORY
 
 from kr_core import Answer, AsyncKnowledgeRouterService, Question
 from kr_core.escalation import channels
@@ -42,108 +36,9 @@ LIFE_SECONDS = 1.0
 """So long a worker works if nobody kills it: who lives longer has learned to leave a host alone that fails."""
 CALL_SECONDS = 0.5
 """In place of half a minute, so that a slow answer comes too late."""
-SLOW_SECONDS = 0.7
 SPEED = 2000
 """Minutes that are waited for pass in tenths of a second."""
-FAULTY, DEADLY = 0.12, 0.4
-FAULTS = [LOST, UNSEEN, BROKEN, BROKEN_AFTER, SECONDARY, "slow"]
 SETTLE_SECONDS = 120
-TOKEN = "ghp_worker{}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-
-
-class Shared:
-    """Numbers that all processes see: pids of workers, kills that are left, and whether there are still faults."""
-
-    def __init__(self):
-        self._map = mmap.mmap(-1, 8 * (WORKERS + 2))
-
-    def __getitem__(self, place):
-        return struct.unpack_from("q", self._map, 8 * place)[0]
-
-    def __setitem__(self, place, value):
-        struct.pack_into("q", self._map, 8 * place, value)
-
-
-KILLS, FAULTY_YET = WORKERS, WORKERS + 1
-
-
-# -- GitHub ----------------------------------------------------------------------------------------------------
-
-
-class Deadly(GitHubServer):
-    """A GitHub that fails and kills by chance, and whose people answer at once."""
-
-    def __init__(self, seed, shared):
-        self.chance = random.Random(seed)
-        self.shared = shared
-        self.posted = Counter()
-        """How often KR has posted what it has, by what it is about; what came to light too late is removed again."""
-        super().__init__()
-        self.tokens = {TOKEN.format(number): BOT for number in range(WORKERS)}
-        self.permissions.update(ann="write", ben="admin", eve="read")
-
-    def _say(self, asked):
-        if asked.path == "/state":
-            with self.lock:
-                return Said(200, {"comments": list(self.comments.values()), "posted": self.posted})
-        with self.lock:
-            fault = self.chance.choice(FAULTS) if self._may(FAULTY) and self.shared[FAULTY_YET] else None
-            kill = self.chance.choice(["before", "after", "soon"]) if self._may(DEADLY) else None
-            moment = self.chance.uniform(0, 0.03)
-        if kill == "before" and self._killed(asked):
-            return Said(reset=True)
-        if fault == "slow":
-            with self.lock:
-                answer = self._headed(self._done(asked))
-            time.sleep(SLOW_SECONDS)
-            return answer
-        self.faults_now.fault = fault
-        answer = super()._say(asked)
-        if kill == "after" and self._killed(asked):
-            return Said(reset=True)
-        if kill == "soon":
-            threading.Timer(moment, self._killed, [asked]).start()
-        return answer
-
-    faults_now = threading.local()
-
-    def _fault(self, _asked):
-        return self.faults_now.fault
-
-    def _may(self, share):
-        return self.chance.random() < share
-
-    def _killed(self, asked):
-        """Kill who asks, if any more are to be killed; whether it was done."""
-        with self.lock:
-            if self.shared[KILLS] <= 0:
-                return False
-            number = int(re.search(r"worker(\d)", asked.headers["authorization"])[1])
-            pid = self.shared[number]
-            if not pid:
-                return False
-            self.shared[number] = 0
-            self.shared[KILLS] -= 1
-            os.kill(pid, signal.SIGKILL)
-            return True
-
-    def _comment(self, issue, body, login, **more):
-        one = super()._comment(issue, body, login, **more)
-        if login == BOT:
-            self.posted[re.match(r"<!-- kr (\S+) ", body)[1]] += 1
-        found = re.match(r"<!-- kr (E\d+@\d+) ", body)
-        if found and login == BOT:
-            for person in ["ann", *(["ben"] if self._may(0.3) else []), *(["eve"] if self._may(0.1) else [])]:
-                text = self.chance.choice(["/kr confirm {}", "/kr correct {} Use Postgres."])
-                super()._comment(issue, text.format(found[1]), person)
-        return one
-
-
-def serve(seed, shared, told):
-    server = Deadly(seed, shared)
-    os.write(told, server.url.encode())
-    os.close(told)
-    signal.pause()
 
 
 # -- workers ---------------------------------------------------------------------------------------------------
@@ -185,23 +80,10 @@ def work(folder, url, number, begun, escalations, *, settle=False):
     asyncio.run(run())
 
 
-def forked(task, *arguments, **options):
-    """Run something in a process of its own; returns its pid. Nothing has begun a thread here."""
-    pid = os.fork()
-    if pid:
-        return pid
-    try:
-        task(*arguments, **options)
-        os._exit(0)
-    except BaseException as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        os._exit(1)
-
-
 # -- what must hold --------------------------------------------------------------------------------------------
 
 
-def checked(folder, comments, escalations):
+def checked(folder, comments, escalations, config):
     """What does not hold of the comments and of the journal."""
     wrong = []
     markers = Counter(
@@ -210,7 +92,7 @@ def checked(folder, comments, escalations):
     wrong += [f"{marker} stands there {count} times" for marker, count in markers.items() if count > 1]
 
     async def look():
-        async with AsyncKnowledgeRouterService.open({"escalations": ["stdout"]}, folder=folder) as service:
+        async with AsyncKnowledgeRouterService.open(config, folder=folder) as service:
             cases = service.cases.all()
             journal = service.pipeline.journal
             wrong.extend(f"{flaw.location}: {flaw.message}" for flaw in (*journal.verify(), *flaws(journal)))
@@ -251,7 +133,7 @@ def main():
     asked.folder.mkdir(parents=True, exist_ok=True)
     for name in USED:
         importlib.import_module(name)
-    shared = Shared()
+    shared = Shared(WORKERS)
     shared[KILLS], shared[FAULTY_YET] = asked.kills, 1
     read, write = os.pipe()
     server = forked(serve, asked.seed, shared, write)
@@ -283,7 +165,7 @@ def main():
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGKILL)
         os.waitpid(server, 0)
-    told = checked(asked.folder, state["comments"], asked.escalations)
+    told = checked(asked.folder, state["comments"], asked.escalations, {"escalations": ["stdout"]})
     told["again"] = sum(count - 1 for count in state["posted"].values())
     seconds = round(time.time() - begun, 1)
     print(
