@@ -102,10 +102,11 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         """Do what others have queued, as `kr worker` does, until `stop` is set; what has begun is ended first.
 
         Args:
-            queues: `ask`: answer questions; `upkeep`: do what is due for those that wait for a human.
-            concurrency: how many questions at once.
+            queues: `ask`: answer questions; `research`: research what batches ask; `upkeep`: do what is due for questions that
+                wait for a human.
+            concurrency: how many questions, or chunks of a batch, at once.
             stop: says when to end.
-            drain: end also when no question waits.
+            drain: end also when nothing waits.
             tell: called with a note about each failure of the upkeep, once until the note changes.
 
         Raises:
@@ -125,7 +126,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             else None
         )
         try:
-            await runs.work(self._parts.workflow, queues, concurrency, stop, drain=drain)
+            await self._parts.take_runs(queues, concurrency, stop, drain=drain)
         finally:
             if upkeep is not None:
                 upkeep.cancel()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -21,7 +20,6 @@ from kr_core.model.questions import AskResult, Question
 from kr_core.protocols import Document, QueuedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from concurrent.futures import Future
 
     from kr_core.agents.question_dispatch import AgentDispatcher
@@ -33,11 +31,10 @@ if TYPE_CHECKING:
     from kr_core.protocols import Journal, Runtime
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["QUEUES", "QuestionRuns"]
+__all__ = ["ASK", "QuestionRuns"]
 
-_ASK, _UPKEEP = "ask", "upkeep"
-QUEUES = (_ASK, _UPKEEP)
-"""What workers do: questions that were queued, and what is due for those that wait for a human."""
+ASK = "ask"
+"""The queue of the questions."""
 _KIND = "run"
 _QUEUED, _RUNNING, _ENDED = "queued", "running", "ended"
 _LOOK_SECONDS, _LONGEST_LOOK = 0.02, 0.5
@@ -46,8 +43,6 @@ _WARN_SECONDS = 5.0
 """How long a question waits for a worker until KR says so."""
 _UNTAKEN_SECONDS = 120.0
 """How long a question for a human waits for a worker; one for an agent waits as long as that may take."""
-_SWEEP_SECONDS = 30.0
-"""How often runs are queued again that no worker performs."""
 
 _logger = logging.getLogger(__name__)
 
@@ -128,7 +123,7 @@ class QuestionRuns:
         data = {"question": clean.model_dump(mode="json")}
         document = Document(_KIND, run, _QUEUED, 1, data)
         if await self._changed(document):
-            await self._runtime.submit(QueuedRun(run, _ASK))
+            await self._runtime.submit(QueuedRun(run, ASK))
             return run
         known = await self._document(run)
         assert known is not None, "it could not be new"
@@ -143,7 +138,7 @@ class QuestionRuns:
         elif known.status == _ENDED:
             return run
         await self._runtime.submit(
-            QueuedRun(run, _ASK)
+            QueuedRun(run, ASK)
         )  # the process that stored it may have died before it did
         return run
 
@@ -158,38 +153,6 @@ class QuestionRuns:
         asked = document.data["question"]
         return bool(result["status"] == "escalated" and result["escalation"]["question"]["id"] != asked["id"])
 
-    async def work(
-        self,
-        workflow: AskWorkflow,
-        queues: Sequence[str],
-        concurrency: int,
-        stop: asyncio.Event,
-        *,
-        drain: bool,
-    ) -> None:
-        """Answer queued questions, and queue lost ones again, until `stop` is set, or with `drain` until nothing waits.
-
-        Raises:
-            StorageError: the journal or the runtime cannot be used.
-        """
-        if _ASK not in queues:
-            await stop.wait()
-            return
-        await self.sweep()
-        sweeps = asyncio.create_task(self._sweeps())
-        try:
-            await self._runtime.work(
-                lambda run: self.perform(run, workflow), (_ASK,), concurrency, stop, drain=drain
-            )
-        finally:
-            sweeps.cancel()
-
-    async def _sweeps(self) -> None:
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            with suppress(StorageError):  # the next one may succeed
-                await self.sweep()
-
     async def sweep(self) -> None:
         """Queue the runs again that have not ended: the runtime may have lost them, or never heard of them.
 
@@ -200,7 +163,7 @@ class QuestionRuns:
         for document in await shielded(
             lambda: (*journal.documents(_KIND, _QUEUED), *journal.documents(_KIND, _RUNNING))
         ):
-            await self._runtime.submit(QueuedRun(document.key, _ASK))
+            await self._runtime.submit(QueuedRun(document.key, ASK))
 
     async def perform(self, run: QueuedRun, workflow: AskWorkflow) -> None:
         """Take a run to its end, or to where it waits for a human; nothing is done for one that has ended.

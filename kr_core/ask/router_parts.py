@@ -20,10 +20,11 @@ from kr_core.escalation.worker import EscalationWorker
 from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kr_core.ask.question_runs import QuestionRuns
+    from kr_core.ask.research_batches import ResearchBatches
     from kr_core.dispatch.jobs import TaskJobs
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.model import Event
@@ -64,6 +65,35 @@ class RouterParts:
         from kr_core.ask.question_runs import QuestionRuns  # which a process that does the work does not need
 
         return QuestionRuns(self.pipeline, runtime, self.dispatcher, self.manager, self.updater.cases)
+
+    @cached_property
+    def batches(self) -> ResearchBatches | None:
+        """The batches that workers take; None where the process that asks does the work."""
+        runtime = self.pipeline.components.runtime
+        if runtime is None:
+            return None
+        from kr_core.ask.research_batches import ResearchBatches
+
+        return ResearchBatches(self.pipeline, runtime)
+
+    async def take_runs(
+        self, queues: Sequence[str], concurrency: int, stop: asyncio.Event, *, drain: bool
+    ) -> None:
+        """Perform what is queued in these queues, as `AsyncKnowledgeRouterService.work` says."""
+        from kr_core.ask.question_runs import ASK
+        from kr_core.ask.research_batches import RESEARCH
+        from kr_core.ask.run_worker import QueueWork, take_runs
+
+        runtime, runs, batches = self.pipeline.components.runtime, self.runs, self.batches
+        assert runtime is not None, "it was asked before"
+        assert runs is not None, "there is a runtime"
+        assert batches is not None, "there is a runtime"
+        known = {
+            ASK: QueueWork(lambda run: runs.perform(run, self.workflow), runs.sweep),
+            RESEARCH: QueueWork(batches.perform, batches.sweep),
+        }
+        work = {name: one for name, one in known.items() if name in queues}
+        await take_runs(runtime, work, concurrency, stop, drain=drain)
 
     @cached_property
     def jobs(self) -> QuestionJobs:

@@ -1,104 +1,45 @@
-"""`kr research --batch`: many questions, some at once, one result a line.
-
-A batch that was cut off is given again as it was: what was answered is in the knowledge base and costs nothing, and what
-sources said within a day is remembered.
-"""
+"""`kr batch`: the batches that workers research are listed, paused and resumed."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kr_core.aio import run as run_loop
-from kr_core.cli.given_file import text_of
-from kr_core.cli.output import as_json, tell
-from kr_core.cli.request_io import document, exit_code, refreshed
+from kr_core.cli.output import as_json
+from kr_core.cli.research_batch import batches_of
 from kr_core.errors import ConfigError
-from kr_core.lessons.lesson_requests import wants_lessons
-from kr_core.review import reviewed
+from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-    from pathlib import Path
 
-    from kr_core.cli.output import ProgressLine
-    from kr_core.model import ResearchResult
-    from kr_core.model.lessons import LessonsResult
-    from kr_core.research import Pipeline
+    from kr_core.ask.research_batches import BatchProgress
 
 
-def run(pipeline: Pipeline, options: argparse.Namespace, progress: ProgressLine) -> int:
-    """Answer many, at most `defaults.max_concurrent` at once, and print the results in the order asked.
-
-    Returns:
-        The worst exit code.
-    """
-    lines = list(_lines(options.batch, options.folder))
-    if options.refresh:
-        lines = [refreshed(line) for line in lines]
-    out = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):  # a plugin may print; the results stand alone
-        worst = run_loop(_answered(pipeline, lines, progress, out))
-    progress.clear()
-    # lessons leave no trace, not even an empty journal
-    notes = [] if all(map(wants_lessons, lines)) else pipeline.deliver_logs()
-    if not options.quiet:
-        tell(notes)
-    return worst
-
-
-async def _answered(pipeline: Pipeline, lines: list[Any], progress: ProgressLine, out: Any) -> int:
-    # Beside the pipeline's own gate: what waits here has not begun, so its time limit does not run yet.
-    gate = asyncio.Semaphore(pipeline.config.settings.defaults.max_concurrent)
-    done, worst = 0, 0
-
-    async def one(raw: Any) -> ResearchResult | LessonsResult:
-        nonlocal done
-        async with gate:
-            if wants_lessons(raw):
-                result: ResearchResult | LessonsResult = await asyncio.to_thread(pipeline.lessons.inject, raw)
-            else:
-                request = await asyncio.to_thread(pipeline.read_request, raw)
-                result = (await reviewed(pipeline, request, await pipeline.aresearch(request))).result
-        done += 1
-        progress.count(done, len(lines))
-        return result
-
-    for pending in [asyncio.ensure_future(one(raw)) for raw in lines]:
-        result = await pending
-        print(as_json(result.to_dict(), indent=None), file=out, flush=True)
-        worst = max(worst, exit_code(result))
-    return worst
-
-
-def _lines(name: str, folder: Path | None) -> Iterator[Any]:
-    """The requests of a file: a JSON value a line, or a list in a file of YAML."""
-    text = text_of(name, folder)
-    values = _of_yaml(name, text) if name.endswith((".yaml", ".yml")) else _of_json(name, text)
-    for value in values:
-        yield {"question": value} if isinstance(value, str) else value
-
-
-def _of_json(name: str, text: str) -> Iterator[Any]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            yield json.loads(line)
-        except (ValueError, RecursionError) as error:
+def run(options: argparse.Namespace) -> int:
+    """List, pause or resume, and return the exit code."""
+    with Pipeline.open(options.config, folder=options.folder) as pipeline:
+        batches = batches_of(pipeline)
+        if batches is None:
             raise ConfigError(
-                f"is not JSON: {error}", where=f"{name}:{number}", hint="write one JSON value a line"
-            ) from error
+                "has no workers: `kr research --batch` does the work itself",
+                where=f"runtime: {pipeline.config.settings.runtime}",
+                hint="name a runtime that has workers in kr.yaml",
+            )
+        if options.action == "pause":
+            run_loop(batches.pause(options.id))
+        elif options.action == "resume":
+            run_loop(batches.resume(options.id, options.max_cost))
+        else:
+            found = run_loop(batches.all())
+            if options.json:
+                print(as_json([one._asdict() for one in found]))
+            for one in () if options.json else found:
+                print(_line(one))
+    return 0
 
 
-def _of_yaml(name: str, text: str) -> list[Any]:
-    values = document(name, text)
-    if not isinstance(values, list):
-        raise ConfigError(
-            "is not a list", where=name, hint="write one question or request an item: `- How ...?`"
-        )
-    return values
+def _line(one: BatchProgress) -> str:
+    limit = "" if one.max_cost_usd is None else f" of ${one.max_cost_usd:.2f}"
+    parts = f"{one.chunks_ended} of {one.chunks} parts"
+    return f"{one.id}  {one.status:<7}  {one.requests} requests  {parts}  ${one.cost_usd:.2f}{limit}"

@@ -127,6 +127,11 @@ def parser() -> CommandParser:
         options=_worker,
     )
     commands.add(
+        "batch",
+        "list, pause and resume the batches that workers research",
+        options=partial(_batch, common=common),
+    )
+    commands.add(
         "plugins", "list the installed plugins; with -v, what each provides and what is wrong with it"
     ).add_argument("--json", action="store_true", help="print a list")
     doctor = commands.add(
@@ -263,6 +268,7 @@ def _research(command: CommandParser) -> None:
         metavar="FILE",
         help="requests or questions, one JSON value per line, or a list in FILE.yaml; - for standard input",
     )
+    _max_cost(command)
     _forms(command)
 
 
@@ -628,12 +634,44 @@ def _mcp(command: CommandParser) -> None:
 
 def _worker(command: CommandParser) -> None:
     command.add_argument(
-        "--queues", metavar="NAMES", help="what to do, with commas: ask, upkeep; default: both"
+        "--queues", metavar="NAMES", help="what to do, with commas: ask, research, upkeep; default: all"
     )
     command.add_argument(
-        "--concurrency", metavar="N", type=int, help="how many questions at once; default: 4"
+        "--concurrency",
+        metavar="N",
+        type=int,
+        help="how many questions, or parts of a batch, at once; default: 4",
     )
-    _flag(command, "--drain", "end when no question waits")
+    _flag(command, "--drain", "end when nothing waits")
+
+
+def _batch(command: CommandParser, common: CommandParser) -> None:
+    actions = _Commands(command, common, "action", "ACTION")
+    listing = actions.add("list", "list the batches, oldest first")
+    _flag(listing, "--json", "a list of {id, status, requests, chunks, chunks_ended, cost_usd, max_cost_usd}")
+    actions.add("pause", "let no further request of a batch begin").add_argument("id", metavar="ID")
+    resume = actions.add("resume", "let a batch go on")
+    resume.add_argument("id", metavar="ID")
+    _max_cost(resume)
+
+
+def _max_cost(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--max-cost",
+        metavar="USD",
+        type=_usd,
+        help="pause a batch of workers when its answers have cost as much as this",
+    )
+
+
+def _usd(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("must be a number of dollars")
+    return value
 
 
 def _serve(command: CommandParser) -> None:

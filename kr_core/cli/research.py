@@ -43,12 +43,14 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
             "nothing to answer", where="kr research", hint="give a question, --request FILE or --batch FILE"
         )
     _refuse_mixture(options)
+    if options.max_cost is not None and not options.batch:
+        raise ConfigError("--max-cost without --batch", where="kr research", hint="leave it out")
     with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         with _opened(options, progress.show) as (pipeline, unkept):
             if options.batch:
-                from kr_core.cli import batch
+                from kr_core.cli import research_batch
 
-                return batch.run(pipeline, options, progress)
+                return research_batch.run(pipeline, options, progress)
             raw = (
                 document(options.request, text_of(options.request, options.folder))
                 if options.request

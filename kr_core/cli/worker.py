@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kr_core.ask.async_service import AsyncKnowledgeRouterService
-from kr_core.ask.question_runs import QUEUES
+from kr_core.ask.question_runs import ASK
+from kr_core.ask.research_batches import RESEARCH
 from kr_core.cli.terminal import tell
 from kr_core.errors import ConfigError, suggestion
 from kr_core.research import Pipeline
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import argparse
 
 CONCURRENCY = 4
+QUEUES = (ASK, RESEARCH, "upkeep")
+"""What workers do: questions and batches that were queued, and what is due for questions that wait for a human."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     queues, concurrency = _queues(options.queues), options.concurrency
     if concurrency is not None and concurrency < 1:
         raise ConfigError(
-            "is not a number of questions", where=f"--concurrency {concurrency}", hint="give 1 or more"
+            "is not a number of runs", where=f"--concurrency {concurrency}", hint="give 1 or more"
         )
     run_to_its_end(_work(options, queues, CONCURRENCY if concurrency is None else concurrency))
     return 0

@@ -220,15 +220,19 @@ class Pipeline:
         """
         from kr_core.aio import shielded
 
-        begun = await shielded(lambda: self._begin(asked, options), _in_vain)
-        if isinstance(begun, CompletedResearch):
-            return begun
-        try:
-            answer = await begun.consult()
-            return await shielded(begun.conclude) if answer is None else answer
-        except BaseException as error:
-            await shielded(partial(begun.end, error))
-            raise
+        return await _researched(await shielded(lambda: self._begin(asked, options), _in_vain))
+
+    async def aresearch_as(self, request: ResearchRequest | InvalidRequest, grants: str) -> CompletedResearch:
+        """The same for a request that another worker may have begun: under one name its calls are charged once.
+
+        Raises:
+            StorageError: the journal cannot be written.
+            ConfigError: a plugin is wrongly configured.
+            PluginError: the store, journal, scorer or renderer cannot be built.
+        """
+        from kr_core.aio import shielded
+
+        return await _researched(await shielded(lambda: self._begin(request, {}, grants), _in_vain))
 
     def recall(self, request: ResearchRequest) -> CompletedResearch | None:
         """The answer from the knowledge base, or None if KR would have to consult sources.
@@ -263,7 +267,9 @@ class Pipeline:
         _check_request(request, "peek")
         return ResearchRun(request, self._components).peek()
 
-    def _begin(self, asked: Asked, options: Mapping[str, Any]) -> CompletedResearch | ResearchRun:
+    def _begin(
+        self, asked: Asked, options: Mapping[str, Any], grants: str = ""
+    ) -> CompletedResearch | ResearchRun:
         """Everything before a source is asked: refusals and cache hits end here."""
         if isinstance(asked, str) and (known := self._known(asked, options)) is not None:
             return known
@@ -277,7 +283,7 @@ class Pipeline:
         if (known := self._warm.answer(request)) is not None:
             return known
         guards = self._warm.guards(request)
-        research_run = ResearchRun(request, self._components, self._observers)
+        research_run = ResearchRun(request, self._components, self._observers, grants)
         try:
             answer = research_run.begin()
         except BaseException as error:
@@ -357,6 +363,20 @@ def _check_observer(on_event: object) -> None:
         return
     what = "is async, and nobody awaits it" if callable(on_event) else f"is {on_event!r}, no function"
     raise ConfigError(what, where="Pipeline(on_event=...)", hint="hand over `def tell(event): ...`")
+
+
+async def _researched(begun: CompletedResearch | ResearchRun) -> CompletedResearch:
+    """The answer of what was begun."""
+    from kr_core.aio import shielded
+
+    if isinstance(begun, CompletedResearch):
+        return begun
+    try:
+        answer = await begun.consult()
+        return await shielded(begun.conclude) if answer is None else answer
+    except BaseException as error:
+        await shielded(partial(begun.end, error))
+        raise
 
 
 def _in_vain(begun: CompletedResearch | ResearchRun) -> None:

@@ -47,6 +47,7 @@ class ResearchRun:
         request: what is asked.
         components: what it is answered with.
         observers: called with every event at once.
+        grants: names the calls that are taken from the story's budget; default: the run's id.
     """
 
     def __init__(
@@ -54,8 +55,9 @@ class ResearchRun:
         request: ResearchRequest,
         components: Container,
         observers: tuple[Callable[[Event], object], ...] = (),
+        grants: str = "",
     ) -> None:
-        self._state = RunState(request, components, observers)
+        self._state = RunState(request, components, observers, grants)
         self._flight = SingleFlight(request, components.turns, components)
         self._ended = False
 

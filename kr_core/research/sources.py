@@ -133,7 +133,7 @@ class SourceChain:
         components: the pipeline's.
         budget: what external calls are taken from.
         emit: says what happens.
-        run: the run's id; with a source's name it makes the grant of a call.
+        run: with a source's name it makes the grant of a call.
         rules: when the walk ends.
     """
 

@@ -237,7 +237,7 @@ def _source_chain(state: RunState) -> SourceChain:
     )
     runner = state.runner
     return SourceChain(
-        state.slots, state.query, state.components, state.budget, runner.emit, runner.id, rules
+        state.slots, state.query, state.components, state.budget, runner.emit, state.grants, rules
     )
 
 

@@ -30,6 +30,7 @@ class RunState:
         request: what is asked.
         components: what it is answered with.
         observers: called with every event at once.
+        grants: names the calls that are taken from the budget; default: the run's id.
     """
 
     def __init__(
@@ -37,11 +38,14 @@ class RunState:
         request: ResearchRequest,
         components: Container,
         observers: tuple[Callable[[Event], object], ...] = (),
+        grants: str = "",
     ) -> None:
         settings = components.config.settings
         self.request = request
         self.components = components
         self.runner = StageRunner(components.journal, observers)
+        self.grants = grants or self.runner.id
+        """What names the calls that the run takes from the budget: the same name is charged once."""
         self.budget = RunBudget(
             components.journal,
             request.session_id,

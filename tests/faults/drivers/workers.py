@@ -34,7 +34,7 @@ from support.github_server import REPOSITORY
 from support.postgres_server import Connected
 
 from kr_core import AsyncKnowledgeRouterService, Question, turns
-from kr_core.ask import async_service, question_runs
+from kr_core.ask import async_service, run_worker
 from kr_core.escalation import channels
 from kr_plugins.escalations.github import client, outbound
 from kr_plugins.postgres import database, lease_table
@@ -88,9 +88,9 @@ def quickened():
     job_queue.STALLED_SECONDS, job_queue._HEARTBEAT_SECONDS, job_queue._LOOK_SECONDS = GONE_SECONDS, 0.5, 0.5
     lease_table.LEASE_SECONDS = GONE_SECONDS
     database.ANSWER_SECONDS, database.PATIENCE_SECONDS = 4.0, 10.0
-    question_runs._SWEEP_SECONDS = 5.0
+    run_worker._SWEEP_SECONDS = 5.0
     async_service.TEND_SECONDS = 0.3
-    channels.CALL_SECONDS, outbound.PROMPT_SECONDS = CALL_SECONDS, GONE_SECONDS / 4
+    channels.CALL_SECONDS, outbound.PROMPT_SECONDS = CALL_SECONDS, GONE_SECONDS / 2
     client._BETWEEN_WRITES, turns._LONGEST_LOOK = 0.02, 0.05
 
 
@@ -361,6 +361,16 @@ def wrong_of(folder, settings, questions, limit):
     events, cases, spent, results = asyncio.run(look())
     wrong += [
         f"{one.question_id} is {one.status}" for one in results if one.status not in {"answered", "accepted"}
+    ]
+    said = {
+        event.data["escalation_id"]: event.data["error"]
+        for event in events
+        if event.kind == "escalation.shown"
+    }
+    wrong += [
+        f"{case.request.id} was left with: {said.get(case.request.id)}; {case.care.channels}"
+        for case in cases
+        if case.status != "resolved"
     ]
     opened = Counter(event.data["question_id"] for event in events if event.kind == "escalation.opened")
     ended = Counter(
