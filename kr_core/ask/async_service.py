@@ -17,6 +17,7 @@ from kr_core.review import is_doubtful, reviewed
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
 
+    from kr_core.ask.run_worker import RunCounts
     from kr_core.escalation.upkeep_summary import RunSummary
     from kr_core.model.execution_task import ExecutionTask
     from kr_core.model.questions import (
@@ -98,6 +99,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
         *,
         drain: bool = False,
         tell: Callable[[str], object] | None = None,
+        counts: RunCounts | None = None,
     ) -> None:
         """Do what others have queued, as `kr worker` does, until `stop` is set; what has begun is ended first.
 
@@ -108,6 +110,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             stop: says when to end.
             drain: end also when nothing waits.
             tell: called with a note about each failure of the upkeep, once until the note changes.
+            counts: counts what is performed.
 
         Raises:
             ConfigError: the configuration names no runtime that has workers.
@@ -126,7 +129,7 @@ class AsyncKnowledgeRouterService(BaseRouterService):
             else None
         )
         try:
-            await self._parts.take_runs(queues, concurrency, stop, drain=drain)
+            await self._parts.take_runs(queues, concurrency, stop, drain=drain, counts=counts)
         finally:
             if upkeep is not None:
                 upkeep.cancel()

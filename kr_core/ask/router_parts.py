@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from kr_core.ask.question_runs import QuestionRuns
     from kr_core.ask.research_batches import ResearchBatches
+    from kr_core.ask.run_worker import RunCounts
     from kr_core.dispatch.jobs import TaskJobs
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.model import Event
@@ -77,7 +78,13 @@ class RouterParts:
         return ResearchBatches(self.pipeline, runtime)
 
     async def take_runs(
-        self, queues: Sequence[str], concurrency: int, stop: asyncio.Event, *, drain: bool
+        self,
+        queues: Sequence[str],
+        concurrency: int,
+        stop: asyncio.Event,
+        *,
+        drain: bool,
+        counts: RunCounts | None,
     ) -> None:
         """Perform what is queued in these queues, as `AsyncKnowledgeRouterService.work` says."""
         from kr_core.ask.question_runs import ASK
@@ -93,7 +100,7 @@ class RouterParts:
             RESEARCH: QueueWork(batches.perform, batches.sweep),
         }
         work = {name: one for name, one in known.items() if name in queues}
-        await take_runs(runtime, work, concurrency, stop, drain=drain)
+        await take_runs(runtime, work, concurrency, stop, drain=drain, counts=counts)
 
     @cached_property
     def jobs(self) -> QuestionJobs:

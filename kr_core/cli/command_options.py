@@ -643,6 +643,11 @@ def _worker(command: CommandParser) -> None:
         help="how many questions, or parts of a batch, at once; default: 4",
     )
     _flag(command, "--drain", "end when nothing waits")
+    command.add_argument(
+        "--health",
+        metavar="ADDRESS",
+        help="say over HTTP whether it is well: a port of this machine, or HOST:PORT; /metrics for Prometheus",
+    )
 
 
 def _batch(command: CommandParser, common: CommandParser) -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from kr_core.ask.async_service import AsyncKnowledgeRouterService
 from kr_core.ask.question_runs import ASK
 from kr_core.ask.research_batches import RESEARCH
+from kr_core.ask.run_worker import RunCounts
 from kr_core.cli.terminal import tell
+from kr_core.cli.worker_health import health
 from kr_core.errors import ConfigError, suggestion
 from kr_core.research import Pipeline
 
@@ -48,8 +50,10 @@ async def _work(options: argparse.Namespace, queues: tuple[str, ...], concurrenc
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end, number)
+        counts = RunCounts()
         try:
-            await service.work(queues, concurrency, stop, drain=options.drain, tell=tell)
+            async with health(options.health, pipeline, counts, stop):
+                await service.work(queues, concurrency, stop, drain=options.drain, tell=tell, counts=counts)
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)

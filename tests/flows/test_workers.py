@@ -1,9 +1,13 @@
 """With the runtime `procrastinate` workers answer: each question once, also where a worker is killed, and where a human must answer."""
 
 import asyncio
+import os
 import signal
+import socket
 import time
+from contextlib import suppress
 
+import httpx
 import pytest
 from support.agents import SURE, project
 from support.postgres_server import postgres_server
@@ -11,6 +15,7 @@ from support.workers import (
     SECONDS,
     answered,
     asked,
+    database,
     opened,
     queue,
     runs,
@@ -121,6 +126,34 @@ def test_a_worker_to_which_nobody_listens_ends_too(tmp_path, shop, server):
     finally:
         process.kill()
     assert runs(server, "ended") == 1
+
+
+def test_a_worker_says_whether_it_is_well(tmp_path, shop, server):
+    """Over HTTP, as long as it works: 200 with what it does, the same for Prometheus, and 503 without its database."""
+    name = database()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = worker(tmp_path, "--queues", "ask", "--health", str(port))
+
+    def said(path="/"):
+        with suppress(httpx.TransportError):
+            return httpx.get(f"http://127.0.0.1:{port}{path}", timeout=20)
+
+    try:
+        wait_until(said)
+        asyncio.run(answered(tmp_path, [asked()], queues=()))
+        wait_until(lambda: said().json() == {"status": "ok", "performing": 0, "performed": 1, "failed": 0})
+        assert "kr_worker_runs_performed 1\n" in said("/metrics").text
+        server.sql(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false", "postgres")
+        server.sql(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'", "postgres"
+        )
+        answer = said()
+        assert answer.status_code == 503, answer.text
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def test_a_worker_drains_the_queue_and_ends(tmp_path, shop, server):
