@@ -123,17 +123,23 @@ class AsyncKnowledgeRouterService(BaseRouterService):
                 where=f"runtime: {self.pipeline.config.settings.runtime}",
                 hint="name a runtime that has workers in kr.yaml, or ask without one",
             )
-        upkeep = (
-            asyncio.create_task(self._parts.loop.run_forever(tell, TEND_SECONDS))
-            if "upkeep" in queues
-            else None
+        taking = asyncio.create_task(
+            self._parts.take_runs(queues, concurrency, stop, drain=drain, counts=counts)
         )
+        tasks: list[asyncio.Task[None]] = [taking]
+        if "upkeep" in queues:
+            tasks.append(asyncio.create_task(self._parts.loop.run_forever(tell, TEND_SECONDS)))
         try:
-            await self._parts.take_runs(queues, concurrency, stop, drain=drain, counts=counts)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            stop.set()  # the upkeep ends by itself only where it fails: a worker that lives on without would hide that
+            await taking
         finally:
-            if upkeep is not None:
-                upkeep.cancel()
-                await asyncio.wait([upkeep])
+            for one in tasks:
+                one.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
 
     @_while_open
     async def ask_all(self, questions: Sequence[Question]) -> list[AskResult]:

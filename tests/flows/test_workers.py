@@ -27,6 +27,8 @@ from support.workers import (
 
 from kr_core import ConfigError, HumanResponse
 from kr_core.ask import question_runs
+from kr_core.ask.worker_loop import WorkerLoop
+from kr_core.cli.worker import QUEUES
 
 pytestmark = pytest.mark.req("S2", "H7")
 
@@ -188,6 +190,22 @@ def test_the_upkeep_of_cases_is_a_workers(tmp_path, shop):
         process.terminate()
         _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, said
+
+
+def test_a_worker_whose_upkeep_fails_ends(tmp_path, shop, monkeypatch):
+    """One that lived on would answer questions and tell nobody: who watches it starts another."""
+
+    async def fails(*_arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(WorkerLoop, "run_forever", fails)
+
+    async def work():
+        async with opened(tmp_path) as service, asyncio.timeout(SECONDS):
+            await service.work(QUEUES, 1, asyncio.Event())
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(work())
 
 
 def test_workers_need_a_runtime(tmp_path):
