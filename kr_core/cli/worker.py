@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 4
 QUEUES = (ASK, RESEARCH, "upkeep")
-"""What workers do: questions and batches that were queued, and what is due for questions that wait for a human."""
+"""What workers do: answer queued questions, work through batches, and send reminders and time limits for cases that wait for a human."""
 
 
 def run(options: argparse.Namespace) -> int:

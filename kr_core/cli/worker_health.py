@@ -35,7 +35,7 @@ async def health(
         stop: is set once it is to end.
 
     Raises:
-        ConfigError: it is no address, or not free.
+        ConfigError: it is not an address, or another program uses it.
     """
     if address is None:
         yield

@@ -61,7 +61,7 @@ class StageRunner:
             kind: one of `kr_core.model.events.EVENTS`, whose type says what `data` holds, or a source's own.
             data: a dictionary of JSON values, the event's from now on.
             keep: makes it durable in place of the journal.
-            event_id: of what is on record once, whoever says it.
+            event_id: of an event that goes on record once, whichever process emits it.
         """
         fields = (kind, self.id, data, event_id or f"{self.id}-{next(self._numbers)}", datetime.now(UTC))
         event = tuple.__new__(Event, fields)  # nothing is left to be filled in

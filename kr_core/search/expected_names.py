@@ -43,7 +43,7 @@ class ExpectedNames(NamedTuple):
     sections: tuple[IndexedPassage, ...] = ()
     """The sections with such a name in their heading, where no symbol has it."""
     absent: tuple[UnresolvedName, ...] = ()
-    """Those that no passage says, with what comes nearest."""
+    """Those that no passage says, with the nearest names."""
 
 
 def look_up_expected(

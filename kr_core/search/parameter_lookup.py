@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PARAMETER_BONUS = 0.6
 _BY_LAST_NAME = 2
-"""The rule by which a taker has the last name of what is named."""
+"""The rule by which a taker has the last part of a name in the question."""
 
 
 class ParameterLookup:

@@ -85,7 +85,7 @@ async def called(
 async def _unchecked(_name: str, _result: CallToolResult) -> None:
     """Check no answer by the schema that its server declares: its patterns and references may take for ever.
 
-    Only the texts of an answer are read, whatever form they come in.
+    KR reads only the texts of an answer.
     """
 
 

@@ -33,7 +33,7 @@ class _Module(NamedTuple):
 
 
 def read(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read what is required, as `replace` has it; what is `// indirect` is no direct dependency.
+    """Read what is required, as `replace` has it; an `// indirect` one is not a direct dependency.
 
     In a workspace (`go.work`), Go builds with the highest version that any of its modules requires, with the replacements
     of all, and with the modules themselves as they lie there.

@@ -297,7 +297,7 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as nobody is there who asks, whatever it is at: one file may take a minute."""
+    """End this process as soon as its parent has ended, also within a file: one file may take a minute."""
     if sys.platform == "linux":
         import ctypes
 

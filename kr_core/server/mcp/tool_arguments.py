@@ -82,7 +82,7 @@ class ResearchArguments(Arguments):
         Field(
             description="What you would reach for, best first: up to 20 names of functions, classes or parameters that may be"
             " the answer, a parameter beside what takes it: `pandas.read_csv`, `usecols`. Always give one or two. Each is checked"
-            " in the installed version: you get its documentation, or hear that it does not exist and what comes nearest."
+            " in the installed version: you get its documentation, or hear that it does not exist, with the nearest names."
         ),
     ] = ()
     framework: _Framework = None

@@ -90,7 +90,7 @@ def survey(documents: Documents, question: str, plan: SurveyPlan) -> list[Survey
 
 
 class _Unit(NamedTuple):
-    """What is about one thing: a small page, or of a large one what stands below one of its headings."""
+    """A text about one thing: a small page, or a section of a large one."""
 
     file: int
     heading: str
@@ -120,7 +120,7 @@ def _sections(
     asked: str,
     plan: SurveyPlan,
 ) -> list[SurveyedSection]:
-    """What a unit has about what is asked, in its order: all of a small one that is called so, else its hits and what says as much."""
+    """The passages of a unit about the question, in its order: all of a small unit with that title, else its hits and those that say as much."""
     depth = _depth(page)
     of_unit = [hit for hit in page if _unit(hit, depth) == unit]
     shares = documents.coverage(asked, of_unit).shares

@@ -125,7 +125,7 @@ class GitHubClient:
 
         Args:
             method: of HTTP.
-            path: what is changed.
+            path: of the resource.
             body: what to.
             latest: a time (`time.monotonic()`) after which it is not to be begun.
 

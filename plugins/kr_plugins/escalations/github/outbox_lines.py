@@ -1,4 +1,4 @@
-"""Where the lines of an outbox are kept: in a file that the processes of a machine share, or in a journal that machines share."""
+"""Stores the lines of an outbox: in a file that the processes of a machine share, or in a journal that machines share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Lines(Protocol):
     """Lines of JSON, each durable before it counts; the first one has the project's secret."""
 
     def new(self) -> tuple[bool, list[Line]]:
-        """What was added since the last call, and whether all lines are told anew, since others are there now.
+        """Return the lines since the last call, and whether these are all lines again, since the file was replaced.
 
         Raises:
             RequestError: they cannot be read or made.

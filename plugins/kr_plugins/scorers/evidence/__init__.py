@@ -106,7 +106,7 @@ def _reasons(known: Mapping[str, float], findings: Sequence[tuple[str, Finding]]
     share = round(100 * found.coverage)
     reasons = ["the question names what is cited"] if known.get("pinned") else []
     if known.get("expected"):
-        reasons = ["the names of the request lead to what is cited"]
+        reasons = ["the names of the request lead to the citation"]
     reasons.append(f"the first passage holds {share} % of what was asked, weighted by rarity")
     if found.missing:
         reasons.append(f"nothing was found about: {', '.join(found.missing[:5])}")

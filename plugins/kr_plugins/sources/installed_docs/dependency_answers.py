@@ -60,7 +60,7 @@ def merge(
         own: what the library itself says.
         others: what its dependencies say.
         framework: the name of the library.
-        expected: the names of the request, which a dependency may have whatever else it says.
+        expected: the names of the request; a passage of a dependency with one of them counts.
     """
     pinned = _asked_about(own)
     absent = dict.fromkeys((name.name for name in own.unresolved), False)

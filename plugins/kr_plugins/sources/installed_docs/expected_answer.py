@@ -20,7 +20,7 @@ _FREE = frozenset({"how_to", "error", "yes_no"})
 _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
 _MOST_SHOWN = 4
-"""Names that are shown, with what comes with each."""
+"""Names to show."""
 
 
 class _Expected(NamedTuple):

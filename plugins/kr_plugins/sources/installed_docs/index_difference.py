@@ -25,7 +25,7 @@ _ORDER: tuple[Change, ...] = ("removed", "changed", "deprecated", "added")
 """What breaks a program comes first."""
 _MOST_INDEXES = 200
 _SHOWN = 6
-"""Changes of one signature that are told."""
+"""Changes to show of one signature."""
 
 
 class ChangedName(NamedTuple):

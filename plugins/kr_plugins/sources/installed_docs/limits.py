@@ -18,7 +18,7 @@ _MOST_TEXT = 300_000_000
 _LONGEST = 100_000
 """Characters of a passage; KR reads each passage that it composes an answer from many times."""
 _PER_PASSAGE = 2_000
-"""What else a passage takes in memory, about: its names, its places, what is known of it."""
+"""About what else a passage takes in memory: its names, its places, its metadata."""
 
 
 def bounded(passages: Iterable[IndexedPassage], notes: list[str]) -> Iterator[IndexedPassage]:

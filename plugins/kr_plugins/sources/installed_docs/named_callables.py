@@ -113,7 +113,7 @@ def callable_with_parameters(
         called: the callable.
         terms: the words of the question.
         origin: where the passages come from.
-        asked: parameters that come first, whatever they say.
+        asked: parameters that come first.
         is_spelled: whether the question spells the callable, so that a near parameter is what it asks for.
     """
     symbol, passage = called

@@ -221,7 +221,7 @@ def open_index(
 
 
 def made_for(material: Readable) -> dict[str, str]:
-    """How and for which place an index is made: one of another place says nothing of what is here."""
+    """How and for which place an index is made: an index of another place says nothing about this package."""
     within = getattr(material, "within", None)
     place = "" if within is None else os.path.realpath(getattr(material, "base", ""))
     return {"reader": str(READER_FORMAT), "place": place}

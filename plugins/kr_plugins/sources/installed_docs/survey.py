@@ -143,7 +143,7 @@ def survey(
 
 
 def _warning(index: PassageIndex, finder: FamilyFinder) -> list[Hit]:
-    """The passages with a warning that say most of what is asked."""
+    """The passages with a warning that say most of the question."""
     hits = [hit for hit in index.with_text(_WARNS, _MOST_WARNING) if hit.passage.data.get("public", True)]
     worth = {hit.id: finder.share(hit) * hit.passage.prior**_HALF for hit in hits}
     return [hit for hit in sorted(hits, key=lambda hit: -worth[hit.id]) if finder.share(hit) >= _SAYS_ENOUGH][
@@ -219,7 +219,7 @@ def _chosen(finder: FamilyFinder, families: Sequence[FamilyOfNames]) -> list[Fam
 
 
 def _is_part(family: FamilyOfNames, best: Sequence[FamilyOfNames]) -> bool:
-    """Whether these are the members of a member of a family that was chosen: that one is told of as a whole."""
+    """Whether these are the members of a member of a chosen family, which the report already describes."""
     return any(hit.passage.symbol == family.owner for one in best for hit in one.members)
 
 

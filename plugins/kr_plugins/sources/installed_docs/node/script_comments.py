@@ -2,7 +2,7 @@
 
 A comment as JSDoc has it (https://jsdoc.app) belongs to what is defined right below it. It counts if one of its tags says
 that it is for users (`@static`, `@public`, `@memberOf`), or if what it documents is exported or a member of a class.
-Exported functions and methods of exported classes without a comment are read too, so that none is said to be missing.
+Exported functions and methods of exported classes without a comment are read too, so that KR calls none missing.
 """
 
 from __future__ import annotations

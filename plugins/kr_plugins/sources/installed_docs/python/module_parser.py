@@ -417,7 +417,7 @@ class _ModuleReader:
             )  # fmt: skip
 
     def exports_more(self, statement: ast.stmt) -> None:
-        """`__all__ += [...]`, and `extend`, `append`; what is not a plain list leaves it unknown. A loop hands out members."""
+        """`__all__ += [...]`, and `extend`, `append`; anything but a plain list leaves it unknown. A loop hands out members."""
         if isinstance(statement, ast.For):
             self.hands_out(statement)
             return
