@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.project import lockfiles
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _State = tuple[int, int, int] | None
 _WITH_WORKSPACES = {"python": ("uv.lock",), "node": tuple(NODE_LOCKS), "rust": ("Cargo.lock",)}
+_MOST_BESIDE = 8
+"""Files of requirements in which a range is looked for that rules a version out."""
 _LIMIT_BYTES = 30_000_000
 """Of all files of a project together, which take half a minute and a gigabyte at most; the largest that are known have a third."""
 
@@ -265,15 +268,35 @@ def _in_use(named: Iterable[NamedDependency]) -> NamedDependency | None:
     """The version in use among what files of one ecosystem say of a package, nearest first."""
     first: NamedDependency | None = None
     wish: NamedDependency | None = None
-    for each in named:
+    left = iter(named)
+    for each in left:
         if not each.pin.version:
             continue
         first = first or each
-        if each.pin.exact and names_choices(each.lock.path):
+        if not (each.pin.exact and names_choices(each.lock.path)):
+            wish = wish or (each if each.lock.wish else None)
+            continue
+        if not _is_for_one_use(each):
             outside = wish is not None and wish.depth < each.depth and _contradict(wish, each)
             return wish if outside else each
-        wish = wish or (each if each.lock.wish else None)
-    return first
+        # `requirements-py27.txt` beside a range for the Python in use, which may come after it
+        beside = [each, *islice(left, _MOST_BESIDE)]
+        wish = wish or next(
+            (one for one in beside if one.lock.wish and one.pin.version and not one.pin.exact), None
+        )
+        chosen = (
+            one
+            for one in beside
+            if one.pin.exact and names_choices(one.lock.path) and one.depth <= each.depth
+        )
+        return next((one for one in chosen if wish is None or not _contradict(wish, one)), wish or each)
+    return wish or first
+
+
+def _is_for_one_use(one: NamedDependency) -> bool:
+    """Whether one of several files of requirements says it, which lie side by side for different uses."""
+    name = one.lock.path.name
+    return name.startswith("requirements") and name != "requirements.txt"
 
 
 def _contradict(wish: NamedDependency, chosen: NamedDependency) -> bool:

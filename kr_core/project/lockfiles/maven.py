@@ -67,11 +67,12 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     for each in model.chain:
         for dependency in _dependencies(each, "dependencyManagement/dependencies/dependency"):
             managed.setdefault(model.name(dependency), model.filled(_said(dependency, "version")))
-    for each in model.chain:
+    for place, each in enumerate(model.chain):
         for dependency in _dependencies(each, "dependencies/dependency"):
             name = model.name(dependency)
             version = model.filled(_said(dependency, "version")) or managed.get(name, "")
-            yield Pin(name, version, _said(dependency, "scope") == "test", direct=True)
+            is_test = _said(dependency, "scope") == "test"
+            yield Pin(name, version, is_test, direct=True, nearness=-place)  # a child overrides its parent
     for name, version in managed.items():
         yield Pin(name, version)
     for each in model.chain:

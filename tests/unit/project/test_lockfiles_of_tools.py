@@ -171,3 +171,35 @@ def test_every_lock_file_is_read_the_same_with_windows_line_ends_and_a_byte_orde
                 path.write_bytes(b"\xef\xbb\xbf" + text.encode())
         again = LocalProject(project.root, project.root, {}, own_prefix=None)
         assert (again.versions(), again.warnings) == (before, []), name
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [
+        ({"requirements.txt": "django>=4.2\n", "requirements-py27.txt": "django==1.11.29\n"}, ">=4.2"),
+        ({"requirements.txt": "django>=4.2\n", "requirements-lock.txt": "django==4.2.9\n"}, "4.2.9"),
+        ({"pyproject.toml": '[project]\nname = "a"\ndependencies = ["django>=5"]\n', "requirements-docs.txt": "django==4.2.1\n"}, ">=5"),
+    ],
+)  # fmt: skip
+def test_an_exact_line_outside_of_the_projects_own_range_is_for_another_use(tmp_path, files, version):
+    """Files of requirements lie side by side for other Pythons and for the docs."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert LocalProject(tmp_path, tmp_path, {}, own_prefix=None).version_of("django")[0] == version
+
+
+@pytest.mark.req("K9")
+def test_a_child_of_a_pom_overrides_the_version_of_its_parent(tmp_path):
+    """As Maven's own model builder has it, though the parent's is higher."""
+    guava = "<dependencies><dependency><groupId>g</groupId><artifactId>guava</artifactId><version>{}</version></dependency></dependencies>"
+    (tmp_path / "pom.xml").write_text(
+        f"<project><groupId>a</groupId><artifactId>top</artifactId><version>1</version>{guava.format('32.1')}</project>"
+    )
+    (tmp_path / "child").mkdir()
+    (tmp_path / "child" / "pom.xml").write_text(
+        "<project><parent><groupId>a</groupId><artifactId>top</artifactId><version>1</version></parent>"
+        f"<artifactId>child</artifactId>{guava.format('31.0')}</project>"
+    )
+    project = LocalProject(tmp_path, tmp_path / "child", {}, own_prefix=None)
+    assert project.version_of("g:guava")[0] == "31.0"
