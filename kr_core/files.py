@@ -34,10 +34,17 @@ def _umask() -> int:
     return mask
 
 
+_MOST_VALUES = 500_000
+"""Of a JSON file; the largest evidence has some thousand."""
 LARGEST_IGNORE = 10_000
 """Bytes of the `.gitignore` of a state folder."""
 _UMASK = _umask()
 """Read once, at import: set and set back while other threads write, it would give their files other permissions."""
+
+
+def too_many_values(text: str) -> bool:
+    """Whether JSON has more values than KR ever writes into one file: each takes a hundred times its size in memory."""
+    return text.count("{") + text.count("[") + text.count(",") > _MOST_VALUES
 
 
 def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None = None) -> bytes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["LongKeyError", "load_toml"]
 
 _LONG_KEY = re.compile(
-    r"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}",
+    r"(?<![\w.-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){60}",
 )
 
 
@@ -24,7 +24,7 @@ class LongKeyError(ValueError):
     """
 
     def __init__(self, line: int) -> None:
-        super().__init__("a key of more than a hundred parts")
+        super().__init__("a key of more than sixty parts")
         self.line = line
 
 
@@ -38,7 +38,7 @@ def load_toml(text: str, *, parse_float: Callable[[str], Any] = float) -> dict[s
         parse_float: converts a number with a fraction.
 
     Raises:
-        LongKeyError: a key has more than a hundred parts.
+        LongKeyError: a key has more than sixty parts.
         ValueError: it is not valid TOML.
         RecursionError: it is nested too deeply.
     """

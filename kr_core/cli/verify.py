@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.errors import ConfigError
-from kr_core.files import read_text
+from kr_core.files import read_text, too_many_values
 from kr_core.model import SKELETON_MARK
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
@@ -78,7 +78,10 @@ def _read(path: Path) -> tuple[str, Any]:
         report = read_text(path, limit=_LARGEST)
         if not beside.exists() and SKELETON_MARK in report:
             return report, None
-        return report, json.loads(read_text(beside, limit=_LARGEST))
+        evidence = read_text(beside, limit=_LARGEST)
+        if too_many_values(evidence):
+            raise ValueError("it has too many values")
+        return report, json.loads(evidence)
     except FileNotFoundError as error:
         raise ConfigError(
             f"no evidence beside it: KR keeps it in {beside.name}",

@@ -21,6 +21,8 @@ KeyPath = tuple[str | int, ...]
 _LARGEST = 1_000_000
 """Bytes of a configuration, or of a `pyproject.toml` with the tables of many tools; one has a few thousand."""
 _MAX_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
+_LONGEST_PATH = 300
+"""Characters of the path of a key, which each value below it has."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TABLE = ("tool", "kr")
 
@@ -207,14 +209,16 @@ def _check_nodes(root: Any, name: str) -> None:
         if seen > _MAX_NODES:
             raise _without_end(name)
         if isinstance(node, yaml.SequenceNode):
-            waiting.extend((item, f"{above}[{number}]") for number, item in enumerate(node.value))
+            waiting.extend(
+                (item, f"{above[:_LONGEST_PATH]}[{number}]") for number, item in enumerate(node.value)
+            )
         elif isinstance(node, yaml.MappingNode):
             first: dict[str, int] = {}
             for key, value in node.value:
                 line = key.start_mark.line + 1
                 if not isinstance(key.value, str):
                     continue  # a key that is a list; loading says so
-                here = f"{above}.{key.value}".lstrip(".")
+                here = f"{above[:_LONGEST_PATH]}.{key.value[:_LONGEST_PATH]}".lstrip(".")
                 if key.value in first and key.value != "<<":
                     raise ConfigError(
                         f"`{here}` stands twice, in line {first[key.value]} and in line {line}",

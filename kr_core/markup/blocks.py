@@ -47,6 +47,8 @@ def table_parts(rows: Sequence[str], places: Sequence[str]) -> Iterator[Block]:
     count = _heading_rows(rows) if lists is None else [*lists.rows, 0][min(lists.heading, len(lists.rows))]
     begins = None if lists is None else frozenset(lists.rows)
     head = "\n".join(rows[:count])
+    if len(head) > LONGEST // 2:  # each block would be little else
+        head = ""
     start, size = 0, 0
     for number, row in enumerate(rows):
         if (

@@ -246,7 +246,7 @@ def sources_of(one: Distribution, allowance: ReadingAllowance) -> Iterator[Path]
     except OSError:
         return
     allowance.take(len(listed))
-    names = (line.partition(",")[0] for line in listed.split("\n"))
+    names = dict.fromkeys(line.partition(",")[0] for line in listed.split("\n"))
     sources = (name for name in names if name.endswith((".py", ".pyi")) and not _PASSED_OVER.search(name))
     for name in islice(sources, _MOST_SOURCES):
         if not allowance.take(_PER_FILE):

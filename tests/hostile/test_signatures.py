@@ -58,7 +58,7 @@ def test_no_more_than_a_thousand_parameters_of_a_signature_are_read(tmp_path) ->
 def test_no_more_than_ten_thousand_definitions_of_a_file_are_read(tmp_path) -> None:
     """A generated file of short functions costs no more than the first ten thousand."""
     site = make_environment(tmp_path)
-    functions = "".join(f"def f{number}(a, b): ...\n" for number in range(30_000))
+    functions = "".join(f"def f{number}(a, b): ...\n" for number in range(20_000))
     install(site, "box", "1.0", {"box.py": functions})
     with at_most(_PATIENCE_SECONDS):
         module = read_module(next(site.rglob("box.py")), "box", "box.py")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import kr_core
 from kr_core import ConfigError
 from kr_core.plugin import Provider, Settings
-from kr_core.toolkit import require
+from kr_core.toolkit import read_bytes, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,8 @@ _LONGEST = 256
 """Tokens of a text that are read: what the model was made for."""
 _TOGETHER = 4096
 """Tokens that go through the model at once; more of them take memory and no less time."""
+_LARGEST_MODEL, _LARGEST_TOKENIZER = 500_000_000, 50_000_000
+"""Bytes; the model's own are 91 MB and half a megabyte."""
 _LAYERS, _HEADS, _SIZE = 6, 12, 384
 
 
@@ -50,12 +52,13 @@ class MiniLM:
     identity = "all-MiniLM-L6-v2/256"
 
     def __init__(self, folder: Path) -> None:
-        from safetensors.numpy import load_file
+        from safetensors.numpy import load
         from tokenizers import Tokenizer
 
         try:
-            weights = load_file(str(folder / "model.safetensors"))
-            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            weights = load(read_bytes(folder / "model.safetensors", limit=_LARGEST_MODEL, within=folder))
+            tokenizer = read_bytes(folder / "tokenizer.json", limit=_LARGEST_TOKENIZER, within=folder)
+            self._tokenizer = Tokenizer.from_str(tokenizer.decode("utf-8"))
         except Exception as error:  # both raise errors of their own, for a missing file bare `Exception`
             raise ConfigError(f"the model cannot be read: {error}", where=str(folder), hint=_HINT) from None
         self._tokenizer.no_padding()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core import StorageError
-from kr_core.toolkit import lock, read_text, write_atomically
+from kr_core.toolkit import lock, read_text, too_many_values, write_atomically
 from kr_plugins.stores.files import report_files
 from kr_plugins.stores.files.reports import as_text, lies_inside
 from kr_plugins.stores.report_names import is_report_path
@@ -41,6 +41,8 @@ def _remove_leftovers(folder: Path) -> None:
 
 def _as_mapping(evidence: str | None) -> dict[str, Any]:
     try:
+        if too_many_values(evidence or ""):
+            return {}
         found = json.loads(evidence or "{}")
     except (ValueError, RecursionError):
         return {}
