@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import FULLY as FULLY
     from kr_core.evidence.coverage import answered as answered
     from kr_core.evidence.expected_passages import is_expected as is_expected
+    from kr_core.evidence.expected_passages import is_named as is_named
     from kr_core.evidence.heads import marks_nothing as marks_nothing
     from kr_core.evidence.metadata_fields import metadata_field as metadata_field
     from kr_core.evidence.sentences import sentences as sentences
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kr_core.files import make_state_folder as make_state_folder
     from kr_core.files import read_bytes as read_bytes
     from kr_core.files import read_text as read_text
+    from kr_core.files import too_many_values as too_many_values
     from kr_core.files import write_atomically as write_atomically
     from kr_core.knowledge.ids import fold_name as fold_name
     from kr_core.knowledge.ids import inside as inside

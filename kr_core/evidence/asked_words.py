@@ -53,10 +53,12 @@ class AskedWords:
     Args:
         question: what is asked.
         passages: what was found; a word that all of them say tells little.
+        expected: names that the asker expects in the answer.
     """
 
-    def __init__(self, question: str, passages: Sequence[Passage]) -> None:
+    def __init__(self, question: str, passages: Sequence[Passage], expected: Sequence[str] = ()) -> None:
         self.question = question
+        self._expected = frozenset(name for one in expected if len(name := one.rpartition(".")[2]) > _SHORT)
         self._unhyphened = _HYPHEN.sub("", question)
         said = words(question[:_QUESTION_JOINED])
         self._joined = frozenset(f"{one}{other}" for one, other in pairwise(said))
@@ -91,6 +93,10 @@ class AskedWords:
         """The share, and more for a cue of the question's kind in a text that says some of it."""
         share = self.share(text)
         return share + _CUE if share and self._cue.search(text) else share
+
+    def expects(self, text: str, besides: str = "") -> bool:
+        """Whether a text says a name that the asker expects, one aside."""
+        return not self._expected.isdisjoint(set(re.findall(r"\w+", text)) - {besides})
 
     def is_cue(self, text: str) -> bool:
         """Whether a sentence answers in the question's kind (`instead`, `defaults to`), even with other words."""

@@ -54,7 +54,7 @@ class PassageBlocks:
 
     def __init__(self, query: ResearchQuery, parts: list[Part]) -> None:
         self.query = query
-        self.asked = AskedWords(query.question, [part.passage for part in parts])
+        self.asked = AskedWords(query.question, [part.passage for part in parts], query.names)
         self.parts = parts
         self.subject = stems(" ".join(subject_of(query.question)))
         self.library = stems(f"{query.framework} {query.framework.rstrip('0123456789')} python")

@@ -14,7 +14,7 @@ from kr_core.evidence.citations import plain, slot_stands
 from kr_core.evidence.coverage import COVERED
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
-from kr_core.evidence.expected_passages import is_expected
+from kr_core.evidence.expected_passages import is_expected, is_named
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of
 from kr_core.evidence.passage_blocks import BESIDE, NAMED, OF_ONE, PassageBlocks, label_of
@@ -43,6 +43,8 @@ _IN_DOUBT_EXPECTED = (600, 250, 150)
 """The same where the asker expects what comes first: they decide by its documentation."""
 _IN_DOUBT_SECTION = (330, 200, 150, 150)
 """The same where a section with code comes first: it is shown, with fewer neighbours."""
+_MOST_NAMED = 4
+"""Further names of the request that are shown."""
 _ADDS = 0.1
 """Such a share of the question a passage beside the first one must say that was not said yet."""
 _NEAR = 0.25
@@ -115,7 +117,7 @@ class _Composer(PassageBlocks):
         two = subjects(self.asked, [part.passage for part in parts]) if self.asked.asks("difference") else []
         together = [] if two else _asked_together(parts)
         if together:
-            return self.each(together, unsupported)
+            return self.each(together, parts, unsupported)
         direct = self.direct(parts)
         direct = direct or self.called(first)
         summary = [*self.notices, *direct, *self.alike(first)]
@@ -126,6 +128,7 @@ class _Composer(PassageBlocks):
         code_after = len(summary)
         example = self.example(first, [parts[1].passage] if two else None)
         share = (_WORTH_NAMING_BESIDE if sure else _WORTH_NAMING) * first.passage.coverage
+        summary += self.named(parts[leading:], "See also " if sure else "")
         others = _worth_naming(parts[leading:], share, only_pinned=bool(two))
         others = list(self.adding(self.only_replacements(first, others), summary, answered=bool(direct)))
         summary += self.blocks(others, budgets[leading:], "See also " if sure else "")
@@ -139,6 +142,11 @@ class _Composer(PassageBlocks):
         )
         return drafted.model_copy(update={"direct": bool(direct)})
 
+    def named(self, others: Sequence[Part], opening: str = "") -> list[Claim]:
+        """A block for each further name that the asker expects: the answer checks what they believe."""
+        found = [one for one in others if is_named(self.query, one.passage)]
+        return self.blocks(found, [BESIDE] * _MOST_NAMED, opening)
+
     def leading(self, first: Part, budgets: Sequence[int], near: float) -> list[Claim]:
         """The block of the first passage; a parameter that the question names comes before the rest of its callable."""
         block = self.first_block(first, budgets)
@@ -147,13 +155,14 @@ class _Composer(PassageBlocks):
         after = 1 if comes_before else len(block)
         return [*block[:after], *told, *block[after:]]
 
-    def each(self, together: Sequence[Part], unsupported: tuple[str, ...]) -> Draft:
-        """Several parameters of one callable that the question names: each answered by itself, and nothing else."""
+    def each(self, together: Sequence[Part], parts: Sequence[Part], unsupported: tuple[str, ...]) -> Draft:
+        """Several parameters of one callable that the question names: each answered by itself, and what else the asker expects."""
         direct = [claim for part in together for claim in self.direct([part])]
         summary = [*self.notices, *direct]
         for part in together:
             block = self.block(part, NAMED, close=True)
             summary += block if len(block) > 1 or part.passage.lead or not direct else []
+        summary += self.named([one for one in parts if one.passage.symbol != together[0].passage.symbol])
         code = self.example(together[0])
         detailed = details(list(together), self.citer)
         drafted = self.drafted(summary, code, len(summary), detailed, unsupported)
@@ -184,6 +193,7 @@ class _Composer(PassageBlocks):
         if is_named or not told:
             summary += self.also_takes(taker, leading=taker is first)
         code_after = len(summary)
+        summary += self.named(others)
         summary += self.members(first)
         others = [one for one in others if one.passage.coverage >= _WORTH_NAMING * first.passage.coverage]
         others = list(self.only_replacements(first, others))

@@ -295,10 +295,13 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
         unresolved = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}(?:{near})?\."
+        mentioned = (
+            rf"KR found no entry for `[^`\[\]]{{1,200}}` in {subject}, whose documentation only mentions it\."
+        )
         untold = _UNTOLD.fullmatch(said)
         if untold:
             return untold[1].removesuffix(_CUT) in _as_quoted(str(evidence.get("question")))
-        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}", said))
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{mentioned}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

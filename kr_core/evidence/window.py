@@ -32,6 +32,8 @@ _LONGEST = 600
 """Of a sentence; a longer one is data."""
 _VALUE_ASKED = 0.5
 """What a sentence is worth more that explains a value which the question names."""
+_EXPECTED = 0.35
+"""What a sentence is worth more that says another name which the asker expects."""
 _INHERITED = 0.85
 """What a sentence with a cue has of the worth of the sentence before it."""
 _REACH = 3
@@ -90,7 +92,7 @@ def window(
         return list(_runs(all_sentences, range(min(len(all_sentences), _MESSAGE))))
     told = [plain(one) for one in said]
     is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
-    worth = _worths(all_sentences, asked)
+    worth = _worths(all_sentences, asked, passage.parameter or (passage.symbol or "").rpartition(".")[2])
     if first and _is_short_parameter(passage, all_sentences):
         return list(_runs(all_sentences, [one for one, is_known in enumerate(is_said) if not is_known]))
     if asked.asks("difference") and passage.pinned and not passage.parameter:
@@ -239,10 +241,18 @@ def _without_other_values(all_sentences: list[_Sentence], asked: AskedWords) -> 
     return [one for one in all_sentences if one.paragraph not in others]
 
 
-def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords) -> list[float]:
-    """What each sentence says of the question; the fix often shares no word with it, and stands behind what does."""
+def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords, name: str) -> list[float]:
+    """What each sentence says of the question; the fix often shares no word with it, and stands behind what does.
+
+    Args:
+        all_sentences: of one passage.
+        asked: what the question asks for.
+        name: what the passage is about.
+    """
     own = [
-        asked.worth(one.text) + (_VALUE_ASKED if asked.names(explained_value(one.text)) else 0.0)
+        asked.worth(one.text)
+        + (_VALUE_ASKED if asked.names(explained_value(one.text)) else 0.0)
+        + (_EXPECTED if asked.expects(one.text, name) else 0.0)
         for one in all_sentences
     ]
     worths = []

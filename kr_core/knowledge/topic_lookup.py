@@ -23,7 +23,7 @@ class TopicLookup:
     """Finds the entry on the same topic, and serves its report while it is fresh: KR's own rules, for a class of your own.
 
     An inferred query gets no hit from an entry of other words, or of the same ones in another order: that may answer another
-    question. A weak answer is a hit on the day of its research only, and only for a request that brings no further names.
+    question. A weak answer is a hit on the day of its research only. Neither is a hit for a request with names that it does not say.
     """
 
     def find(self, query: ResearchQuery, entries: Sequence[Entry], rules: LookupRules) -> EntryMatch | None:
@@ -46,12 +46,12 @@ class TopicLookup:
             if differs or (fresh.state == "fresh" and not match.exact):
                 return LookupDecision("stale", reasons, near=True)
         if fresh.state == "fresh":
-            return LookupDecision("hit", reasons)
+            return LookupDecision("stale" if _names_more(query, report) else "hit", reasons)
         exact = match.exact or not wants_exact(query)
         if (
             exact
             and _is_weak_of_today(match.entry, report, query.framework_version, rules)
-            and not _names_more(query, report.evidence)
+            and not _names_more(query, report)
         ):
             return LookupDecision("hit")
         return LookupDecision("miss" if fresh.state == "expired" else "stale", reasons)
@@ -63,10 +63,11 @@ def _asks_the_same(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
     return not isinstance(kept, str) or same_question(query.question, kept, query.framework)
 
 
-def _names_more(query: ResearchQuery, evidence: Mapping[str, Any]) -> bool:
-    """Whether the asker expects a name that the kept answer was not looked up with: it may find what was not found."""
-    kept = evidence.get("names")
-    return not set(query.names) <= set(kept if isinstance(kept, list) else ())
+def _names_more(query: ResearchQuery, report: KeptReport) -> bool:
+    """Whether the asker expects a name that the kept answer was not looked up with and does not say: it may find more, or be wrong."""
+    kept = report.evidence.get("names")
+    further = set(query.names).difference(kept if isinstance(kept, list) else ())
+    return any(name.rpartition(".")[2] not in report.text for name in further)
 
 
 def _is_weak_of_today(entry: Entry, report: KeptReport, version: str, rules: LookupRules) -> bool:

@@ -166,12 +166,14 @@ class Passage(Value):
 
 
 class UnresolvedName(Value):
-    """A name in a question that the library does not have."""
+    """A name in a question, or that the asker expects, for which the library's documentation has no entry."""
 
     name: str
     """As the question spells it."""
     nearest: tuple[str, ...] = ()
     """The public names that are most like it, best first; at most three."""
+    mentioned: bool = False
+    """The documentation mentions it, and has no entry for it: it may exist."""
 
 
 FamilyKind = Literal["alternatives", "sections", "changes"]

@@ -14,6 +14,7 @@ from collections import Counter
 from contextlib import suppress
 from itertools import islice
 from math import log
+from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
@@ -43,6 +44,7 @@ _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
+_SPELLS_PYTHON = re.compile(r"\bpython\b|\w\.\w|`|\bimport\b", re.IGNORECASE)
 _DEFINES = re.compile(
     rb"(?<![ \t])[ \t]*+(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+"
 )
@@ -88,6 +90,8 @@ _MAX_READ_BYTES = 3_000_000_000
 """Of the sources of all packages, over all readings: once for the names of a question, and once for its words."""
 _PER_READ = 50_000
 """Bytes that each reading of a file counts: to open it costs as much."""
+_MOST_SECONDS = 10.0
+"""Of processor time for the search of a pasted message: some texts take a hundred times as long as others."""
 _SURE = 0.8
 """From this share of the question's words on, a dependency comes before a plain word that is a package's name."""
 
@@ -103,9 +107,12 @@ def choose_framework(question: str, project: LocalProject, expected: Sequence[st
         expected: names that the asker expects in the answer; they tell where the question does not (`httpx.Timeout`).
     """
     name, sure, guess = named_framework(question, project)
-    if sure:
+    # an everyday word may be a module too: "a csv file", beside the name `read_csv`
+    is_word = name == "python" and bool(expected) and not _SPELLS_PYTHON.search(question)
+    if sure and not is_word:
         return FrameworkChoice(name)
-    rooted = next((one for one in (library_of(each, project) for each in expected) if one), None)
+    roots = [one for one in (library_of(each, project) for each in expected) if one]
+    rooted = next((one for one in roots if one != "python"), roots[0] if roots else None)
     if rooted or (guess and not _is_class(guess)):
         return FrameworkChoice(rooted or name)
     wanted = direct_dependencies(project)[:_MAX_PACKAGES]
@@ -114,16 +121,22 @@ def choose_framework(question: str, project: LocalProject, expected: Sequence[st
     searched = tuple(one.name for one in known)
     # what is taken for a library that is not there may be a class of one that is
     owner = _owner(guess, known) if guess else _quoted(question, known) or _owner(question, known)
-    owner = owner or _owner(" ".join(f"`{each}`" for each in expected if "." not in each), known)
+    owner = owner or _owner(" ".join(f"`{each}`" for each in map(_owner_of, expected) if each), known)
     if owner:
         return FrameworkChoice(owner, searched)
-    if guess:
+    if guess or is_word:
         return FrameworkChoice(name)
     again = ReadingAllowance(_MAX_READ_BYTES)
     ranked = _ranked(question, [one._replace(reading=again) for one in known])
     if ranked and (ranked[0][0] >= _SURE or name is None):
         return FrameworkChoice(ranked[0][1], searched)
     return FrameworkChoice(name)
+
+
+def _owner_of(name: str) -> str:
+    """What a library must define for a name to be its own: the class of a member, a name without an owner; else empty."""
+    owner, dot, _rest = name.partition(".")
+    return owner if not dot or owner[:1].isupper() else ""
 
 
 def direct_dependencies(project: LocalProject) -> list[str]:
@@ -239,6 +252,7 @@ def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
     if not runs:
         return None
     found = []
+    began = thread_time()
     reading = ReadingAllowance(_MAX_SEARCHED_BYTES)
     for library in libraries:
         missing, missing_code = set(runs), code.encode()
@@ -248,6 +262,8 @@ def _quoted(question: str, libraries: Sequence[_Library]) -> str | None:
             .texts(most=_MAX_QUOTED_BYTES, largest=_MAX_QUOTED_BYTES)
         )
         for text in texts:
+            if thread_time() - began > _MOST_SECONDS:  # what was not read may hold as much
+                return None
             missing -= {run for run in missing if run in text}
             if missing_code in text:
                 missing_code = b""

@@ -87,6 +87,9 @@ _ENOUGH = 40
 """What a package must score to be what the question is about; below, it is taken only for want of another."""
 
 
+_FAMILIAR_MODULES = frozenset({"logging", "os", "re", "sys"})
+
+
 class _Mention(NamedTuple):
     """A name in a question: how it is written, where it stands, and what speaks for its being a package."""
 
@@ -161,8 +164,10 @@ def library_of(name: str, project: LocalProject) -> str | None:
     module = IMPORTED_AS.get(root, root)
     if not dot:
         return None
-    one = None if is_standard(module) else project.distribution(module, own=False) or project.module(module)
-    return "python" if is_standard(module) else one.name if one is not None else None
+    if is_standard(module):  # `queue.put` and `token.type` are rather objects of the asker's
+        return "python" if module in DEFINITE_MODULES or module in _FAMILIAR_MODULES else None
+    one = project.distribution(module, own=False) or project.module(module)
+    return one.name if one is not None else None
 
 
 def _mentions(question: str) -> Iterator[_Mention]:

@@ -42,6 +42,8 @@ _NOTHING_FITS = 9
 """Below this score nothing of an answer fits: of the tuning questions no answerable one has less."""
 _UNRESOLVED = 2
 """Names that the library does not have; more are a pasted program."""
+_EXPECTED = 6
+"""The same of the names that the asker expects."""
 _TOLD = 0.5
 """A part of a question is not answered if the answer says less than this share of its telling words."""
 _LEAST_WORDS = 3
@@ -161,11 +163,16 @@ def _says_nothing_of(findings: Sequence[tuple[str, Finding]]) -> str:
 def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> list[str]:
     """What the question names and the library does not have, a sentence each."""
     names = {one.name: one for _source, finding in findings for one in finding.unresolved}
+    subject = _subject(query, findings)
     sentences = []
-    for one in list(names.values())[:_UNRESOLVED]:
+    for one in list(names.values())[: max(_UNRESOLVED, min(len(query.names), _EXPECTED))]:
         near = ", ".join(f"`{name}`" for name in one.nearest)
         nearest = f"; the nearest: {near}" if near else ""
-        sentences.append(f"KR found nothing named `{one.name}` in {_subject(query, findings)}{nearest}.")
+        sentences.append(
+            f"KR found no entry for `{one.name}` in {subject}, whose documentation only mentions it."
+            if one.mentioned
+            else f"KR found nothing named `{one.name}` in {subject}{nearest}."
+        )
     return sentences
 
 

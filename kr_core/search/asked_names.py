@@ -26,10 +26,12 @@ DOCUMENTED = 4.9
 """Below this standing a name is not public, or not documented."""
 _ABOUT_MEMBERS = frozenset({"meaning", "yes_no", "difference"})
 """Kinds of questions in which a word behind a class is a member rather than a parameter."""
+_BEGINNING = 6
+"""Letters of a word with which a longer name may begin."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _RUN = re.compile(r"(?=(?<!\w)(\w*) ([^\W\d][\w-]*) ([^\W\d]\w{2,})(?![\w.]))")
 """A word, and the two words behind it."""
-_OWNED = re.compile(r"(?<![\w.])([^\W\d][\w-]*)['\u2019]s @?([^\W\d]\w{2,})(?![\w.'\u2019-])")
+_OWNED = re.compile(r"(?<![\w.-])([^\W\d][\w-]*+)['\u2019]s @?([^\W\d]\w{2,})(?![\w.'\u2019-])")
 """A name with `'s`, and the word behind it."""
 _NO_CALL = frozenset(
     """make let have get help a an the my our your this that each every any some one""".split()
@@ -109,10 +111,15 @@ class AskedNames:
         top, *owners = rest or [""]
         if top and not (self._library.is_python or self._library.is_root(top)):
             owners = rest  # `debounce.leading`: names of an npm package do not begin with the package's own
-        said = sum(
-            2 if owner in self.spelled else owner.lower() in self._words for owner in owners if owner != last
-        )
+        said = sum(2 if owner in self.spelled else self._says(owner) for owner in owners if owner != last)
         return said + (top in self._modules)
+
+    def _says(self, owner: str) -> bool:
+        """Whether the question says the name of a module or class, or how it begins: "postgres" for `postgresql`."""
+        word = owner.lower()
+        return word in self._words or any(
+            len(one) >= _BEGINNING and word.startswith(one) for one in self._words
+        )
 
     def taker_named(self, entry: NameEntry) -> int:
         """How much of what takes a parameter the question says."""

@@ -16,10 +16,10 @@ from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
 from kr_core.search.library_names import LibraryNames
 from kr_core.search.name_lookup import NameLookup, likeliest
 from kr_core.search.name_resolution import resolved
-from kr_core.search.unknown_names import is_said, nearest_names
+from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kr_core.search.name_table import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
@@ -31,7 +31,7 @@ _AS_SPELLED = 2
 _MOST_SAYING = 60
 _BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.$]+)+")
 _JOINED = re.compile(r"\.prototype\.|#|::")
-_ARGUMENT = re.compile(r"([^\W\d]\w*)\s*(?:=|,|$)")
+_ARGUMENT = re.compile(r"(?<!\w)([^\W\d]\w*+)\s*+(?:=|,|$)")
 _HEADING = re.compile(r"[\w$.-]+")
 
 
@@ -43,7 +43,7 @@ class ExpectedNames(NamedTuple):
     sections: tuple[IndexedPassage, ...] = ()
     """The sections with such a name in their heading, where no symbol has it."""
     absent: tuple[UnresolvedName, ...] = ()
-    """Those that no passage says, with the nearest names."""
+    """Those without an entry, with the nearest names; `mentioned` where a passage says them."""
 
 
 def look_up_expected(
@@ -77,15 +77,21 @@ def look_up_expected(
     meant = {one: _meaning(lookup, library, one, known.get(one.name)) for one in wanted}
     symbols = [entry for entry in meant.values() if entry is not None and not entry.parameter]
     found, sections, absent = [], [], []
+    callables = {one: entry for one, entry in meant.items() if entry is not None and not entry.parameter}
     for one in wanted:
-        entry = _parameter_of(lookup, one, symbols) or meant[one]
-        if entry is not None:
+        own = _parameter_of(lookup, one, symbols)
+        refused = _not_taken(lookup, one, meant[one], callables) if own is None else None
+        entry = own or meant[one]
+        if refused is not None:
+            absent.append(refused)
+        elif entry is not None:
             found.append(Resolved(one, entry))
         elif (section := _section(index, one)) is not None:
             sections.append(section)
-        elif not is_said(index, one.last):
-            nearest = nearest_names(index, one.name, question.spelled)
-            absent.append(UnresolvedName(name=one.name, nearest=nearest))
+        elif not any(index.members_of(f"{root}.{one.name}", 1) for root in names):  # a module without a text
+            is_mentioned = not _is_no_member(lookup, one) and is_said(index, one.last)
+            nearest = () if is_mentioned else nearest_names(index, one.name, question.spelled)
+            absent.append(UnresolvedName(name=one.name, nearest=nearest, mentioned=is_mentioned))
     return ExpectedNames(tuple(found), tuple(sections), tuple(absent))
 
 
@@ -100,13 +106,49 @@ def _identifiers(name: str) -> Iterator[Identifier]:
         yield Identifier(f"{called}.{argument}", "code", "code")
 
 
+def _not_taken(
+    lookup: NameLookup, one: Identifier, meant: NameEntry | None, named: Mapping[Identifier, NameEntry]
+) -> UnresolvedName | None:
+    """That what is named beside a parameter does not take it: another callable does, or none; None where it may.
+
+    A callable that hands keywords on may take any. So may a method of a class that is named, and what takes a callable's
+    arguments in its place (`Option` for `option`).
+    """
+    if "." in one.name or not one.name.islower() or (meant is not None and not meant.parameter):
+        return None
+    others = {other: entry for other, entry in named.items() if other != one}
+    taken = {other: lookup.passage(entry).data.get("keywords") for other, entry in others.items()}
+    if not taken or None in taken.values():
+        return None
+    if meant is not None and any(_is_of(meant, entry) for entry in others.values()):
+        return None
+    first, keywords = next(iter(taken.items()))
+    nearest = nearest_arguments(lookup.index, others[first].name, one.name, keywords or ())
+    return UnresolvedName(name=f"{first.name}({one.name})", nearest=nearest)
+
+
+def _is_of(parameter: NameEntry, named: NameEntry) -> bool:
+    """Whether a parameter is that of a method of a class, or of a name that differs only in capitals."""
+    last = named.name.rpartition(".")[2].lower()
+    return parameter.name.startswith(f"{named.name}.") or parameter.name.rpartition(".")[2].lower() == last
+
+
 def _meaning(
     lookup: NameLookup, library: LibraryNames, one: Identifier, known: NameEntry | None
 ) -> NameEntry | None:
     """What a name means: what it was resolved to, unless that is a parameter of other capitals."""
     if known is not None and known.parameter in {"", one.last}:
         return known
+    if _is_no_member(lookup, one):
+        return None
     return _exactly(lookup, one) or _by_last_part(lookup, library, one)
+
+
+def _is_no_member(lookup: NameLookup, one: Identifier) -> bool:
+    """Whether a dotted name is none of the members of its class, all of which the documentation tells."""
+    owner, _dot, last = one.name.rpartition(".")
+    members = lookup.all_members(owner) if owner else None
+    return members is not None and last not in members
 
 
 def _parameter_of(lookup: NameLookup, one: Identifier, symbols: Iterable[NameEntry]) -> NameEntry | None:

@@ -126,7 +126,7 @@ _WARNING = re.compile(
     re.MULTILINE,
 )
 _BOXED_WARNING = re.compile(
-    r"^\|[ \t]*\|\n\|-{3,}\|\n\|[ \t]*(?:attention|caution|danger|important|warning)[ \t]*\|\n\|[ \t]*(\S.*?)[ \t]*\|$",
+    r"^\|[ \t]*+\|\n\|-{3,}+\|\n\|[ \t]*+(?:attention|caution|danger|important|warning)[ \t]*+\|\n\|([^\n]++)$",
     re.MULTILINE | re.IGNORECASE,
 )
 """The same as pages of DocBook have it: a table of one column."""
@@ -235,7 +235,8 @@ def warnings(one: PoolEntry) -> list[Axiom]:
     """What a passage warns of, to be told beside what it instructs to."""
     text = one.passage.text
     warned = [found[2] for found in _WARNING.finditer(text)]
-    warned += [found[1] for form in (_BOXED_WARNING, _MARKED_WARNING) for found in form.finditer(text)]
+    warned += [found[1].strip(" \t|") for found in _BOXED_WARNING.finditer(text)]
+    warned += [found[1] for found in _MARKED_WARNING.finditer(text)]
     told = [
         folded(said)
         for warning in warned

@@ -51,7 +51,11 @@ def features(query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draf
         "example": bool(draft.summary_code),
         "documented": _is_documented(first),
         "missing words": min(1.0, len(found.missing) / 3),
-        "unresolved name": any(finding.unresolved for _source, finding in findings),
+        "unresolved name": any(
+            one.name not in query.names and not one.mentioned
+            for _source, finding in findings
+            for one in finding.unresolved
+        ),
         "lead": _lead(shown),
         **_of_name(query, first),
         "said": said,
@@ -86,10 +90,10 @@ def _of_expected(
     if not query.names:
         return {}
     first = shown[0]
-    absent = {one.name for _source, finding in findings for one in finding.unresolved}
+    absent = sum(not one.mentioned for _source, finding in findings for one in finding.unresolved)
     known: dict[str, float] = {
         "names": 1.0,
-        "absent names": len(absent & set(query.names)) / len(query.names),
+        "absent names": min(1.0, absent / len(query.names)),
     }
     if is_expected(query, asked, first):
         others = [
@@ -102,21 +106,33 @@ def _of_expected(
             "expected parameter": bool(first.parameter),
             "expected owner unsaid": is_of_unsaid_owner(query, asked, first),
             "expected coverage": first.coverage,
+            "expected rest": _share_beside_name(query, first),
             "expected ahead": max(0.0, ahead),
             "expected behind": max(0.0, -ahead),
         }
     return known
 
 
+def _share_beside_name(query: ResearchQuery, first: Passage) -> float:
+    """The share of the question's telling words that a passage says, those of its symbol's name aside."""
+    own = {stem(part) for name in (first.symbol or "").split(".") for part in split_identifier(name)}
+    asked = _telling(query) - own
+    told = {
+        stem(word) for word in words(f"{first.parameter or ''} {first.lead} {first.text}".replace("_", " "))
+    }
+    return len(asked & told) / (len(asked) or 1)
+
+
 def is_of_unsaid_owner(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:
-    """Whether a passage is about the member of a class that neither the question nor a name of the request says: `caplog` alone."""
+    """Whether a passage is about a member or a parameter of something that neither the question nor a name of the request says: `caplog` alone."""
     said = {word.lower() for word in re.findall(r"\w+", f"{asked.text} {' '.join(query.names)}")}
-    owners = [
-        name.split(".")[-2:-1] or [""] for name in (passage.symbol, *passage.also, *passage.aliases) if name
-    ]
-    return not passage.parameter and all(
-        owner[:1].isupper() and owner.lower() not in said for (owner,) in owners
-    )
+    names = [name.split(".") for name in (passage.symbol, *passage.also, *passage.aliases) if name]
+    if passage.parameter:
+        return not any(
+            parts[-1].lower() in said or said.issuperset(split_identifier(parts[-1])) for parts in names
+        )
+    owners = [(parts[-2:-1] or [""])[0] for parts in names]
+    return all(owner[:1].isupper() and owner.lower() not in said for owner in owners)
 
 
 def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:

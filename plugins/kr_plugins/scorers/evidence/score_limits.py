@@ -11,6 +11,7 @@ from kr_core.toolkit import (
     gap,
     given_values,
     is_expected,
+    is_named,
     is_opposite,
     parse_question,
     stem,
@@ -81,7 +82,7 @@ def limit_of(
     query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
 ) -> tuple[int, list[str]]:
     """The most that the score may be, and why."""
-    told = [*_of_source(query, findings, draft), *_of_names(findings, draft)]
+    told = [*_of_source(query, findings, draft), *_of_names(query, findings, draft)]
     shown = [passage for _source, finding in findings for passage in finding.passages]
     if shown:
         asked = parse_question(query.question)
@@ -91,6 +92,7 @@ def limit_of(
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
         told += _lacks(query, asked, shown[0], draft, worded=worded)
+        told += _not_as_expected(query, asked, shown, draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
 
@@ -114,11 +116,20 @@ def _of_source(
         yield NO_LIMIT, f"read in the version in use, {read}"
 
 
-def _of_names(findings: Sequence[tuple[str, Finding]], draft: Draft) -> Iterator[tuple[int, str]]:
-    """What the question names that was not found."""
-    unresolved = [name.name for _source, finding in findings for name in finding.unresolved]
+def _of_names(
+    query: ResearchQuery, findings: Sequence[tuple[str, Finding]], draft: Draft
+) -> Iterator[tuple[int, str]]:
+    """What the question names that was not found; of names that the asker expects another one may be right."""
+    unresolved = [
+        one.name for _source, finding in findings for one in finding.unresolved if not one.mentioned
+    ]
     if unresolved:
-        yield MEDIUM - 1, f"the documentation does not have {', '.join(unresolved[:3])}"
+        first = next((passage for _source, finding in findings for passage in finding.passages), None)
+        is_other = (
+            first is not None and is_named(query, first) and not any(map(_may_be_parameter, unresolved))
+        )
+        limit = HIGH - 1 if is_other else MEDIUM - 1
+        yield limit, f"the documentation does not have {', '.join(unresolved[:3])}"
     if draft.not_found:
         yield MEDIUM - 1, f"nothing was found named {', '.join(draft.not_found)}"
 
@@ -209,10 +220,34 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first):
-        yield MEDIUM - 1, f"{_last(first)} is a member of something that was not named"
     if not worded and not _speaks_of_it(query, asked, first, draft):
         yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _not_as_expected(
+    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft
+) -> Iterator[tuple[int, str]]:
+    """What the asker expects and the answer has elsewhere, or not at all."""
+    first = shown[0]
+    elsewhere = [] if first.parameter else [one for one in shown[1:] if one.parameter in query.names]
+    if elsewhere and all(is_of_unsaid_owner(query, asked, one) for one in elsewhere):
+        yield MEDIUM - 1, f"{elsewhere[0].parameter} was found in {elsewhere[0].symbol} alone"
+    if unsaid := _unsaid_names(query, draft):
+        yield HIGH - 1, f"the answer says nothing of {unsaid[0]}"
+    if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first):
+        yield MEDIUM - 1, f"{_last(first)} is a member of something that was not named"
+
+
+def _may_be_parameter(name: str) -> bool:
+    """Whether a name is spelled as a parameter, alone or with what does not take it: then the rest may not answer."""
+    return name.endswith(")") or (name.isidentifier() and name.islower())
+
+
+def _unsaid_names(query: ResearchQuery, draft: Draft) -> list[str]:
+    """The names of the request that may be parameters and that the answer does not say."""
+    told = " ".join([*(claim.text for claim in draft.summary), *(one.code for one in draft.summary_code)])
+    names = [name for name in query.names if name.isidentifier() and name.islower()]
+    return [name for name in names if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told)]
 
 
 def _speaks_of_it(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:

@@ -60,7 +60,7 @@ def merge(
         own: what the library itself says.
         others: what its dependencies say.
         framework: the name of the library.
-        expected: the names of the request; a passage of a dependency with one of them counts.
+        expected: the names of the request; a function or class of a dependency with one of them counts.
     """
     pinned = _asked_about(own)
     absent = dict.fromkeys((name.name for name in own.unresolved), False)
@@ -123,7 +123,10 @@ def _telling(
 def _is_absent(passage: Passage, absent: Mapping[str, bool]) -> bool:
     """Whether a passage is about what the question names and the library does not have: a setting, a parameter, a function."""
     name = passage.parameter or (passage.symbol or "").rpartition(".")[2]
-    return any(one in absent and (passage.pinned or absent[one]) for one in (name, passage.symbol or ""))
+    return any(
+        one in absent and (passage.pinned or (absent[one] and not passage.parameter))
+        for one in (name, passage.symbol or "")
+    )
 
 
 def _is_named(package: str, text: str) -> bool:

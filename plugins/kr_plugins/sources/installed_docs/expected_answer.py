@@ -12,15 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kr_core import Passage
-    from kr_core.toolkit import ExpectedNames, IndexedPassage, ParsedQuestion, PassageIndex, Resolved, Term
+    from kr_core.toolkit import (
+        ExpectedNames,
+        Hit,
+        IndexedPassage,
+        ParsedQuestion,
+        PassageIndex,
+        Resolved,
+        Term,
+    )
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
 
 _FREE = frozenset({"how_to", "error", "yes_no"})
 """Kinds of questions that what they name does not answer alone."""
 _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
-_MOST_SHOWN = 4
-"""Names to show."""
+_MOST_LOOKED_AT = 12
+"""Names to look at, the first of which an answer has room for."""
 
 
 class _Expected(NamedTuple):
@@ -35,6 +43,8 @@ class _Told(NamedTuple):
     """How an expected symbol is shown."""
 
     passages: Sequence[Passage]
+    leading: Sequence[Passage]
+    """The symbol and the parameters that are expected; what else is near comes behind all of these."""
     listed: tuple[Passage, ...] = ()
     """Its documented parameters, nearest first."""
 
@@ -57,7 +67,7 @@ def about_expected(
         terms: the words of the question.
         origin: where the passages come from.
     """
-    grouped = _grouped(index, expected.found)[:_MOST_SHOWN]
+    grouped = _grouped(index, expected.found)[:_MOST_LOOKED_AT]
     told = [_shown(index, parsed, answered, one, terms, origin) for one in grouped]
     # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it;
     # and what hands its arguments on after what takes them: `option` after `Option(default)`
@@ -67,12 +77,16 @@ def about_expected(
         for _key, one in sorted(
             zip(grouped, told, strict=True),
             key=lambda pair: (
+                pair[1].passages[0].deprecated is not None if pair[1].passages else True,
                 pair[1].passages[0].coverage < ABOUT if pair[1].passages else True,
                 _last(pair[0].symbol) in takers and not pair[0].parameters,
             ),
         )
     ]
-    shown = [passage for one in told for passage in one.passages]
+    shown = [
+        *(passage for one in told for passage in one.leading),
+        *(passage for one in told for passage in one.passages),
+    ]
     listed = next((one.listed for one in told if one.listed), ())
     shown += [passage_or_site(one, origin) for one in expected.sections]
     if not shown:
@@ -85,7 +99,13 @@ def about_expected(
     titles |= {one.title for one in shown}
     rest = [one for one in answered.passages[before:] if one.title not in titles]
     if not kept and shown and shown[0].coverage >= ABOUT:
-        shown[0] = shown[0].model_copy(update={"pinned": True})
+        asked = {name for one in grouped if one.symbol == shown[0].symbol for name in one.parameters}
+        shown = [
+            one.model_copy(update={"pinned": True})
+            if one is shown[0] or (one.symbol == shown[0].symbol and one.parameter in asked)
+            else one
+            for one in shown
+        ]
     titles = {one.title for one in listed}
     support = (*listed, *(one for one in answered.support if one.title not in titles))
     return answered._replace(passages=(*kept, *shown, *rest), support=support)
@@ -119,9 +139,15 @@ def _shown(
     """What is shown of one expected symbol, and its documented parameters; the attribute that documents one comes before it."""
     if one.passage is None:
         found = (parameter_passage(index, one.symbol, name, origin, anywhere=True) for name in one.parameters)
-        return _Told([meant for meant in found if meant is not None])
+        shown = [meant for meant in found if meant is not None]
+        return _Told(shown, shown)
+    if one.passage.data.get("deprecated"):
+        shown = [passage_of(hit.passage, origin) for hit in _replacing(index, one.passage)]
+        shown.append(passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol}))
+        return _Told(shown, shown)
     if one.passage.data.get("what") not in {"function", "class"}:
-        return _Told([passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol})])
+        shown = [passage_of(one.passage, origin).model_copy(update={"symbol": one.symbol})]
+        return _Told(shown, shown)
     told = callable_with_parameters(
         index, answered, NamedCallable(one.symbol, one.passage), terms, origin,
         asked=one.parameters, is_spelled=parsed.spells([one.symbol]),
@@ -132,7 +158,25 @@ def _shown(
         for hit in index.by_symbol(f"{one.symbol}.{name}")[:1]
         if hit.passage.lead and _is_field(hit.passage, name, told.passages)
     ]
-    return _Told([*attributes, *told.passages], told.listed)
+    shown = [*attributes, *told.passages]
+    leading = [
+        each
+        for number, each in enumerate(shown)
+        if not each.parameter or each.parameter in one.parameters or number == 0
+    ]
+    return _Told(shown, leading, told.listed)
+
+
+def _replacing(index: PassageIndex, old: IndexedPassage) -> list[Hit]:
+    """What the documentation names in place of a deprecated thing: beside it, or at the top of the package."""
+    new = str(old.data.get("replacement") or "")
+    module = (old.symbol or "").rpartition(".")[0]
+    found = [index.by_symbol(name) for name in (new, f"{module}.{new}") if new]
+    if not any(found) and new:
+        named = [one for one in index.named(new.rpartition(".")[2]) if not one.parameter]
+        best = max(named, key=lambda one: one.standing, default=None)
+        found = [index.get([best.passage])] if best is not None else []
+    return [hit for hits in found for hit in hits[:1]][:1]
 
 
 def _last(symbol: str) -> str:
