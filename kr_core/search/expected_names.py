@@ -89,7 +89,9 @@ def look_up_expected(
         elif (section := _section(index, one)) is not None:
             sections.append(section)
         elif not any(index.members_of(f"{root}.{one.name}", 1) for root in names):  # a module without a text
-            is_mentioned = not _is_no_member(lookup, one) and is_said(index, one.last)
+            owner = one.name.rpartition(".")[0]
+            of_class = owner.rpartition(".")[2] if owner and lookup.owners(owner) else ""
+            is_mentioned = not _is_no_member(lookup, one) and is_said(index, one.last, of_class)
             nearest = () if is_mentioned else nearest_names(index, one.name, question.spelled)
             absent.append(UnresolvedName(name=one.name, nearest=nearest, mentioned=is_mentioned))
     return ExpectedNames(tuple(found), tuple(sections), tuple(absent))
