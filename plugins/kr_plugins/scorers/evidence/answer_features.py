@@ -106,14 +106,14 @@ def _of_expected(
             "expected parameter": bool(first.parameter),
             "expected owner unsaid": is_of_unsaid_owner(query, asked, first),
             "expected coverage": first.coverage,
-            "expected rest": _share_beside_name(query, first),
+            "expected rest": share_beside_name(query, first),
             "expected ahead": max(0.0, ahead),
             "expected behind": max(0.0, -ahead),
         }
     return known
 
 
-def _share_beside_name(query: ResearchQuery, first: Passage) -> float:
+def share_beside_name(query: ResearchQuery, first: Passage) -> float:
     """The share of the question's telling words that a passage says, those of its symbol's name aside."""
     own = {stem(part) for name in (first.symbol or "").split(".") for part in split_identifier(name)}
     asked = _telling(query) - own

@@ -18,7 +18,7 @@ from kr_core.toolkit import (
     telling_stems,
     words,
 )
-from kr_plugins.scorers.evidence.answer_features import is_of_unsaid_owner, is_worded
+from kr_plugins.scorers.evidence.answer_features import is_of_unsaid_owner, is_worded, share_beside_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,6 +74,8 @@ _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
 _EXPECTED = 0.45
 """So much of the question a passage has to cover that only the asker names: else nothing but the name speaks for it."""
+_SURELY_EXPECTED, _OF_PARAMETER = 0.55, 0.34
+"""The same for a `high` answer, and what a parameter has to say beside the name of its callable."""
 _SENTENCE_END = re.compile(r"(?<=[.!?\]])\s")
 _CODE_SPAN = re.compile(r"`[^`]*+`|\[\d++\]")
 
@@ -234,8 +236,17 @@ def _not_as_expected(
         yield MEDIUM - 1, f"{elsewhere[0].parameter} was found in {elsewhere[0].symbol} alone"
     if unsaid := _unsaid_names(query, draft):
         yield HIGH - 1, f"the answer says nothing of {unsaid[0]}"
+    if is_expected(query, asked, first) and not _bears_out(query, asked, first, draft):
+        yield HIGH - 1, "little but the names of the request speaks for it"
     if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first):
         yield MEDIUM - 1, f"{_last(first)} is a member of something that was not named"
+
+
+def _bears_out(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:
+    """Whether what only the asker expects says enough of the question itself; a parameter, beside its callable's name."""
+    if first.parameter and share_beside_name(query, first) < _OF_PARAMETER:
+        return False
+    return first.coverage >= _SURELY_EXPECTED or _share_said(query, asked, first, draft) > _HALF
 
 
 def _may_be_parameter(name: str) -> bool:
