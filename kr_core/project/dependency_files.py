@@ -290,7 +290,7 @@ def _in_use(named: Iterable[NamedDependency]) -> NamedDependency | None:
             if one.pin.exact and names_choices(one.lock.path) and one.depth <= each.depth
         )
         return next((one for one in chosen if wish is None or not _contradict(wish, one)), wish or each)
-    return wish or first
+    return first
 
 
 def _is_for_one_use(one: NamedDependency) -> bool:

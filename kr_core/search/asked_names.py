@@ -12,7 +12,7 @@ from kr_core.search.name_lookup import spelled_level
 from kr_core.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kr_core.question.parsed_question import ParsedQuestion, QuestionKind
     from kr_core.search.library_names import LibraryNames
@@ -162,31 +162,25 @@ class AskedNames:
                 or not self._library.is_like(library)
             ):
                 continue
-            for each in self._lookup.named(word):
-                top, _dot, last = each.name.partition(".")
-                if (
-                    last == word
-                    and self._library.is_root(top)
-                    and each.standing >= DOCUMENTED
-                    and not each.parameter
-                ):
-                    role: Role = "context" if self.kind in {"how_to", "error"} else "subject"
-                    return [Identifier(each.name, "dotted", "prose", role)]
+            role: Role = "context" if self.kind in {"how_to", "error"} else "subject"
+            for name in self._at_top(word):
+                return [Identifier(name, "dotted", "prose", role)]
         return self._of_library() if self.kind in {"meaning", "default"} else []
 
     def _of_library(self) -> list[Identifier]:
         """A plain word that the question calls the library's, if that is a function or class of its top: "tenacity's @retry"."""
         for library, word in _OWNED.findall(self.text):
-            for each in self._lookup.named(word) if self._library.is_like(library) else ():
-                top, _dot, last = each.name.partition(".")
-                if (
-                    last == word
-                    and self._library.is_root(top)
-                    and each.standing >= DOCUMENTED
-                    and not each.parameter
-                ):
-                    return [Identifier(each.name, "dotted", "prose", "subject")]
+            for name in self._at_top(word) if self._library.is_like(library) else ():
+                return [Identifier(name, "dotted", "prose", "subject")]
         return []
+
+    def _at_top(self, word: str) -> Iterator[str]:
+        """The documented functions and classes at the top of the library that a word names."""
+        for each in self._lookup.named(word):
+            top, _dot, last = each.name.partition(".")
+            is_public = each.standing >= DOCUMENTED and not each.parameter
+            if last == word and self._library.is_root(top) and is_public:
+                yield each.name
 
     def _spelled_in_words(self) -> list[Identifier]:
         """A parameter that several plain words spell, where a question for a value names nothing: "max keepalive connections"."""
