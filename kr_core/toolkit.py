@@ -81,16 +81,16 @@ if TYPE_CHECKING:
     from kr_core.search.passage_score import RankedPassage as RankedPassage
     from kr_core.search.passage_score import is_about_other_versions as is_about_other_versions
     from kr_core.search.ranking import rank as rank
-    from kr_core.search.said_words import SAID as SAID
-    from kr_core.search.said_words import closest_name as closest_name
-    from kr_core.search.said_words import parts_of as parts_of
-    from kr_core.search.said_words import share_of_question as share_of_question
     from kr_core.search.symbol_parts import described_parameters as described_parameters
     from kr_core.search.symbol_parts import ranked_members as ranked_members
     from kr_core.search.symbol_parts import telling_parameters as telling_parameters
     from kr_core.search.symbol_parts import weighed_parameters as weighed_parameters
+    from kr_core.search.terms import SAID as SAID
     from kr_core.search.terms import Term as Term
+    from kr_core.search.terms import closest_name as closest_name
+    from kr_core.search.terms import parts_of as parts_of
     from kr_core.search.terms import question_terms as question_terms
+    from kr_core.search.terms import share_of_question as share_of_question
     from kr_core.templates import render as _render
     from kr_core.text import content_words as content_words
     from kr_core.text import is_opposite as is_opposite

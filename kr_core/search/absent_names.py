@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
-from kr_core.search.called_keywords import called_keywords, is_called_part, said_keywords
-from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from kr_core.question.spelled_names import Identifier
     from kr_core.search.asked_names import AskedNames, Resolved
-    from kr_core.search.library_names import LibraryNames
-    from kr_core.search.name_lookup import NameLookup
-    from kr_core.search.name_table import NameEntry
+    from kr_core.search.name_lookup import LibraryNames, NameEntry, NameLookup
+    from kr_core.search.passage_index import PassageIndex
 
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
 _INSTANCES = frozenset({"app", "req", "res", "ctx", "router"})
 """What users call the objects of a web framework."""
 _MOST_UNRESOLVED = 3
+_CALL = re.compile(r"(?<![\w.])([^\W\d][\w.]{0,120})\(")
+_KEYWORD = re.compile(r"(?:^|,)\s{0,40}([^\W\d]\w{0,80})\s{0,9}=(?!=)")
+_KIND = r"(?:parameter|param|argument|kwarg|keyword|option|method|attribute|setting)"
+_SAID_OF = re.compile(
+    r"\b(?:the|an?) [`'\"]?([a-z_]\w{1,60})[`'\"]?=? (?:parameter|param|argument|keyword|kwarg|option) (?:of|in|for|to|from|on) "
+    r"(?:the )?[`'\"]?((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Za-z_]\w{0,60})"
+)
+_QUOTED = re.compile(r"\"[^\"\n]{0,500}\"|'[^'\n]{0,500}'")
+_LONGEST_TEXT = 20_000
+_LONGEST_CALL = 1_000
+_MOST = 20
+_MOST_NEAREST = 3
+_MOST_LIKE = 4_000
+_MOST_COMPARED = 40
+_MOST_SAYING = 60
+_NEAR = 0.7
+"""A name that is less like another is not near it."""
+_PUBLIC = 4.0
+"""The least standing of a public name."""
 
 
 class AbsentNames:
@@ -135,3 +154,110 @@ class AbsentNames:
 
 def _member(owner: str, name: str, text: str) -> str:
     return f"{owner}({name})" if "argument" in text else f"{owner}.{name}"
+
+
+class CalledKeyword(NamedTuple):
+    """An argument that a call passes by name."""
+
+    callable: str
+    keyword: str
+
+
+def called_keywords(text: str) -> Iterator[CalledKeyword]:
+    """The arguments that each call in a text passes by name; of a call within a call, to the inner one alone."""
+    text = _QUOTED.sub(lambda match: "_" * len(match[0]), text[:_LONGEST_TEXT])
+    for call in [*_CALL.finditer(text)][:_MOST]:
+        for keyword in _KEYWORD.findall(_outer(text, call.end())):
+            yield CalledKeyword(call[1].rstrip("."), keyword)
+
+
+def said_keywords(text: str) -> Iterator[CalledKeyword]:
+    """The parameters that a text says something takes: "the `retries` parameter of requests.get"."""
+    for keyword, called in _SAID_OF.findall(text):
+        yield CalledKeyword(called, keyword)
+
+
+def is_called_part(name: str, text: str) -> bool:
+    """Whether a text calls a name a part of what it names beside it: "the `retry_codes` option of Client"."""
+    spelled = rf"[`'\"]?{re.escape(name)}[`'\"=]{{0,2}}"
+    called = rf"(?<!\w){spelled} (?:\w{{1,20}} )?{_KIND}\b|\b{_KIND} (?:called |named )?{spelled}(?!\w)"
+    beside = rf"(?:{called}).{{0,20}}\b(?:of|in|for|from|on|to|with)\b"
+    return re.search(beside, text, re.IGNORECASE) is not None
+
+
+def _outer(text: str, start: int) -> str:
+    """What stands between the brackets of a call, without what stands in brackets there."""
+    depth = 1
+    kept: list[str] = []
+    for letter in text[start : start + _LONGEST_CALL]:
+        depth += (letter in "([{") - (letter in ")]}")
+        if not depth:
+            return "".join(kept)
+        if depth == 1:
+            kept.append(letter)
+    return ""
+
+
+def is_said(index: PassageIndex, name: str, owner: str = "") -> bool:
+    """Whether any passage spells a name as an identifier, as a member of its owner where that is given."""
+    escaped = re.escape(name)
+    if owner:
+        spelled = re.compile(rf"\b{re.escape(owner)}\.{escaped}\b")
+    elif name.isalpha() and name.islower():  # a plain word too
+        spelled = re.compile(
+            rf"[.`'\":]{escaped}\b|\b{escaped}\s?[(=:]|^(?>.*?\bimport\b).*\b{escaped}\b", re.MULTILINE
+        )
+    else:
+        spelled = re.compile(rf"(?<!\w){escaped}(?!\w)")
+    return any(
+        spelled.search(text)
+        for hit in index.saying(f"{owner} {name}", _MOST_SAYING)
+        for text in (hit.passage.text, *hit.passage.code)
+    )
+
+
+def nearest_names(index: PassageIndex, name: str, beside: Collection[str] = ()) -> tuple[str, ...]:
+    """The public names that are most like one, best first.
+
+    Args:
+        index: where.
+        name: the name that is not there.
+        beside: other names of the question; a member of one of them is nearer.
+    """
+    owner, _dot, last = name.removesuffix(")").replace("(", ".").rpartition(".")
+    beside = {owner.rpartition(".")[2], *beside} - {"", name}
+    words = index.like_words(last, _MOST_LIKE)
+    wanted = Counter(_pairs(last.lower()))
+    words.sort(key=lambda word: -(wanted & Counter(_pairs(word))).total() / (len(word) + len(last)))
+    likeness = difflib.SequenceMatcher(b=last.lower())
+    found: list[tuple[float, str]] = []
+    for word in words[:_MOST_COMPARED]:
+        likeness.set_seq1(word)
+        ratio = likeness.ratio()
+        entries = index.named(word) if ratio >= _NEAR else []
+        if not entries:
+            continue
+        best = max(
+            entries,
+            key=lambda each: (bool(beside & set(each.name.split("."))), not each.parameter, each.standing),
+        )
+        if best.standing >= _PUBLIC:
+            ratio += 0.3 * bool(beside & set(best.name.split(".")[1:])) - 0.05 * bool(best.parameter)
+            found.append((ratio, f"{best.name}({best.parameter})" if best.parameter else best.name))
+    found.sort(key=lambda pair: (-pair[0], pair[1]))
+    return tuple(dict.fromkeys(name for _near, name in found))[:_MOST_NEAREST]
+
+
+def nearest_arguments(index: PassageIndex, owner: str, name: str, taken: Collection[str]) -> tuple[str, ...]:
+    """What comes nearest to an argument that a callable does not take: its own that are spelled alike, and what takes it."""
+    alike = difflib.get_close_matches(name, sorted(taken), n=1, cutoff=_NEAR)
+    takers = sorted(
+        (each for each in index.named(name) if each.parameter == name and each.standing >= _PUBLIC),
+        key=lambda each: -each.standing,
+    )
+    found = [f"{owner}({one})" for one in alike] + [f"{each.name}({name})" for each in takers]
+    return tuple(dict.fromkeys(found))[:_MOST_NEAREST]
+
+
+def _pairs(word: str) -> list[str]:
+    return [word[n : n + 2] for n in range(len(word) - 1)]

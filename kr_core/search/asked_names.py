@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kr_core.question.parsed_question import ParsedQuestion, QuestionKind
-    from kr_core.search.library_names import LibraryNames
-    from kr_core.search.name_lookup import NameLookup
-    from kr_core.search.name_table import NameEntry
+    from kr_core.search.name_lookup import LibraryNames, NameEntry, NameLookup
 
 MOST_WORDS = 40
 MOST_JOINED = 3

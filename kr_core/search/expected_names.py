@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.parsed_question import ParsedQuestion
 from kr_core.question.spelled_names import Identifier
+from kr_core.search.absent_names import is_said, nearest_arguments, nearest_names
 from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
-from kr_core.search.library_names import LibraryNames
-from kr_core.search.name_lookup import NameLookup, likeliest
+from kr_core.search.name_lookup import LibraryNames, NameLookup, likeliest
 from kr_core.search.name_resolution import resolved
-from kr_core.search.unknown_names import is_said, nearest_arguments, nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kr_core.search.name_table import NameEntry
+    from kr_core.search.name_lookup import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
 
 _MOST = 20

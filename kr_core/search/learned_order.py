@@ -14,8 +14,8 @@ from importlib.resources import files
 from math import log
 from typing import TYPE_CHECKING
 
-from kr_core.search.first_sentences import first_sentence, nearness
-from kr_core.search.said_words import SAID, parts_of, share_of_name, share_of_question
+from kr_core.search.terms import SAID, parts_of, share_of_name, share_of_question
+from kr_core.search.word_vectors import first_sentence, nearness
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:

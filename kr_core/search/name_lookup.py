@@ -1,16 +1,17 @@
-"""The symbols and parameters that a name may mean in an index; each is read once."""
+"""The names of an index: how it stores them, what its library is called, and what a name may mean there."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.question.spelled_names import BUILTIN_NAMES
+from kr_core.question.vocabulary import IMPORTED_AS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.question.spelled_names import Identifier
-    from kr_core.search.library_names import LibraryNames
-    from kr_core.search.name_table import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
 
 _VARIABLES = frozenset(
@@ -24,6 +25,121 @@ _BASES = re.compile(r"class \w+(?:\[[^\]]*\])?\(([^)]*)\)")
 _MOST_BASES = 12
 _MOST_ANCESTORS = 60
 _MOST_GENERATIONS = 4
+_WORD = re.compile(r"[^\W\d]\w*")
+_INNER = re.compile(r"(?:^|\.)(?:_[^.]*|core|internals?|impl|compat|legacy|v1|deprecated)(?=\.)")
+"""Modules whose names stand for a low-level duplicate of what users call."""
+_KINDS = {"class": 0.5, "function": 0.4, "property": 0.3}
+_MOST_OTHERS = 200
+
+
+class LibraryNames:
+    """The names of one library.
+
+    Args:
+        names: what the library is called, its top-level modules included.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = frozenset(names)
+        self._plain = frozenset(_plain(name) for name in names)
+        self._tops = frozenset(name.replace("-", "_") for name in names if name.isidentifier() or "-" in name)
+        self.is_python = "python" in self._plain
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a name is the library's, letter by letter."""
+        return name in self._names
+
+    def is_like(self, word: str) -> bool:
+        """Whether a word is a name of the library as people vary it."""
+        return _plain(word) in self._plain
+
+    def is_root(self, root: str) -> bool:
+        """Whether a dotted name that begins so is the library's."""
+        return root in self._tops or bool(self.imported_as(root))
+
+    def imported_as(self, root: str) -> str:
+        """The library's module that users import under a short name; empty for none."""
+        module = IMPORTED_AS.get(root, "")
+        return module if module in self._tops else ""
+
+    def is_builtin(self, name: str) -> bool:
+        """Whether a name of the standard library needs no import: `open`, which is defined in `io`."""
+        return self.is_python and name.removeprefix("io.") in BUILTIN_NAMES
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text names the library."""
+        if any(self.is_like(word) for word in _WORD.findall(text)):
+            return True
+        spelled = {part for name in self._names if not name.isidentifier() for part in _ways_to_name(name)}
+        return any(
+            re.search(rf"(?<![\w@/-]){re.escape(one)}(?![\w-])", text, re.IGNORECASE) for one in spelled
+        )
+
+
+def _ways_to_name(name: str) -> Iterator[str]:
+    """A library's name that is more than one word, and what else users call a scoped one: `TanStack` for `@tanstack/...`."""
+    scope, _slash, rest = name.rpartition("/")
+    yield name
+    if scope.startswith("@"):
+        yield from (scope[1:], rest)
+
+
+def _plain(name: str) -> str:
+    """A library's name as people vary it: `BeautifulSoup`, `beautifulsoup4`."""
+    return re.sub(r"[\W_]", "", name.lower()).rstrip("0123456789") or name.lower()
+
+
+class NameEntry(NamedTuple):
+    """A name and the passage that it leads to."""
+
+    name: str
+    """The dotted name of the symbol."""
+    parameter: str
+    """The parameter of it that is meant; empty for the symbol itself."""
+    own: bool
+    """Whether the passage goes by this name; false for a re-export or a copy."""
+    standing: float
+    """How likely users mean this one by its last part alone."""
+    passage: int
+
+
+class NameTable:
+    """Collects the names while an index is built."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[bool, float, int]] = {}
+
+    def add(self, number: int, passage: IndexedPassage) -> None:
+        """Note the names of a passage; the first passage that has a name as its own keeps it."""
+        if passage.symbol is None:
+            return
+        parameter = passage.parameter or ""
+        others = [*passage.data.get("also", ()), *passage.data.get("aliases", ())]
+        names = {passage.symbol: True}
+        for other in others[:_MOST_OTHERS]:
+            names.setdefault(str(other).partition("(")[0], False)
+        for name, own in names.items():
+            place = (own, _standing(name, passage, len(others)), number)
+            known = self._known.get((name, parameter))
+            if known is None or place[:2] > known[:2]:
+                self._known[name, parameter] = place
+
+    def rows(self) -> Iterator[tuple[str, str, str, bool, float, int]]:
+        """The rows of the table."""
+        for (name, parameter), (own, standing, number) in self._known.items():
+            word = parameter or name.rpartition(".")[2]
+            yield word.lower(), name, parameter, own, standing, number
+
+
+def _standing(name: str, passage: IndexedPassage, others: int) -> float:
+    """Public, documented, class, plain function, often re-exported, near the top; in this order."""
+    data = passage.data
+    standing = passage.prior
+    standing += 4.0 if data.get("public", True) and not _INNER.search(name) else 0.0
+    standing += 1.0 if passage.lead and passage.kind != "section" else 0.0
+    standing += _KINDS.get(str(data.get("what")), 0.0) * (0.4 if passage.parameter else 1.0)
+    standing += 0.05 * min(others, 6) - 0.15 * name.count(".")
+    return round(standing, 4)
 
 
 class Meaning(NamedTuple):

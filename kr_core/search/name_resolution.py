@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.spelled_names import Identifier
-from kr_core.search.absent_names import AbsentNames
+from kr_core.search.absent_names import AbsentNames, is_said, nearest_names
 from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
-from kr_core.search.library_names import LibraryNames
-from kr_core.search.name_lookup import Meaning, NameLookup
+from kr_core.search.name_lookup import LibraryNames, Meaning, NameLookup
 from kr_core.search.parameter_lookup import ParameterLookup
-from kr_core.search.unknown_names import is_said, nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.question.parsed_question import ParsedQuestion
-    from kr_core.search.name_table import NameEntry
+    from kr_core.search.name_lookup import NameEntry
     from kr_core.search.passage_index import PassageIndex
 
 _OWN, _TAKEN_OVER = 10, 8

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from kr_core.search.asked_names import AskedNames
-    from kr_core.search.library_names import LibraryNames
-    from kr_core.search.name_lookup import NameLookup
-    from kr_core.search.name_table import NameEntry
+    from kr_core.search.name_lookup import LibraryNames, NameEntry, NameLookup
 
 _PARAMETER_BONUS = 0.6
 _BY_LAST_NAME = 2

@@ -14,7 +14,7 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.search.name_table import NameEntry, NameTable
+from kr_core.search.name_lookup import NameEntry, NameTable
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:

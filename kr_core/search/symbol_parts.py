@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.passage_index import Hit
-from kr_core.search.said_words import parts_of
+from kr_core.search.terms import parts_of
 from kr_core.text import stem, words
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ranked_members(
 
     Where two say as much, the nearer in meaning comes first.
     """
-    from kr_core.search.first_sentences import nearness
+    from kr_core.search.word_vectors import nearness
 
     found = [
         hit for hit in index.members_of(symbol, _MOST_MEMBERS)
@@ -90,7 +90,7 @@ def weighed_parameters(
         symbol: what the callable is called.
         itself: the passage about it, perhaps under another name.
     """
-    from kr_core.search.first_sentences import nearness
+    from kr_core.search.word_vectors import nearness
 
     hits = [Hit(0, itself), *_parameters_of(index, symbol, itself)]
     asked = [term.word for term in terms if " " not in term.word]

@@ -12,6 +12,7 @@ import sys
 import zlib
 from array import array
 from functools import cache
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from kr_core.errors import StorageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["DIMENSIONS", "WordTable", "words_in"]
+__all__ = ["DIMENSIONS", "WordTable", "first_sentence", "nearness", "words_in"]
 
 FILE = Path(__file__).with_name("words.vectors")
 DIMENSIONS = 128
@@ -37,6 +38,10 @@ _LIFT = 128
 _MAX_DIGITS = 20_000
 """Words whose numbers are remembered: about 12 MB."""
 _HINT = "install kr-core again"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_LONGEST = 600
+"""Characters of a passage in which its first sentence is looked for."""
+_MOST_WORDS = 60
 
 
 def tokens(text: str) -> list[str]:
@@ -146,3 +151,30 @@ def readable_table() -> WordTable | None:
         return word_table()
     except StorageError:  # `kr docs` says so
         return None
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text."""
+    return _SENTENCE_END.split(text[:_LONGEST].strip(), maxsplit=1)[0]
+
+
+def nearness(asked: Iterable[str], texts: Sequence[str], *, whole: bool = False) -> list[float]:
+    """The cosines of some words and the first sentences of texts; zeros where the table cannot be read.
+
+    Args:
+        asked: the telling words of the question.
+        texts: what passages say first.
+        whole: whether all of each text counts, not its first sentence alone.
+    """
+    table = readable_table()
+    if table is None:
+        return [0.0] * len(texts)
+    question = row_of(table.total(tokens(" ".join(asked))[:_MOST_WORDS]))
+    said = texts if whole else map(first_sentence, texts)
+    rows = (row_of(table.total(tokens(text)[:_MOST_WORDS])) for text in said)
+    return [_cosine(question, row) for row in rows]
+
+
+def _cosine(one: array[int], other: array[int]) -> float:
+    lengths = sum(map(mul, one, one)) * sum(map(mul, other, other))
+    return sum(map(mul, one, other)) / lengths**0.5 if lengths else 0.0

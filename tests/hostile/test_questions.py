@@ -14,9 +14,9 @@ from kr_core.question import dependency_search
 from kr_core.question.packages import ReadingAllowance
 from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import stored_passages
+from kr_core.search.absent_names import is_said
 from kr_core.search.name_resolution import resolve
 from kr_core.search.passage_index import IndexedPassage, build
-from kr_core.search.unknown_names import is_said
 
 pytestmark = pytest.mark.req("Z8")
 

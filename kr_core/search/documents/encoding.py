@@ -7,13 +7,14 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kr_core.search.documents.passage_vectors import rows
 from kr_core.search.documents.tokenizer import searchable
+from kr_core.search.word_vectors import MAX_WORDS, readable_table, row_of, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kr_core.search.documents.chunking import Chunk
+    from kr_core.search.word_vectors import WordTable
 
 BLOCK = 16_384
 """Characters of passages that are compressed together: larger ones are smaller on disk, and slower to look into."""
@@ -24,6 +25,13 @@ _LEVEL = 1
 BLOCKS = """b.id, f.id, c.name, r.path, f.path, f.title, b.data
 from blocks b join files f on f.id = b.file join roots r on r.id = f.root join collections c on c.id = r.collection"""
 """What `stored` takes, as SQLite selects it."""
+_NAMES_COUNT = 4
+"""How many times a word of the headings counts; chosen on one half of ODEX."""
+_NAMES, _BODY = 60, 400
+"""Words of the headings and of the text that count."""
+_READ = 6_000
+"""Characters that hold so many words."""
+assert _NAMES_COUNT * _NAMES + _BODY <= MAX_WORDS
 
 
 class PackedBlock(NamedTuple):
@@ -57,7 +65,7 @@ class StoredPassage(NamedTuple):
     """Verbatim."""
     code: bool
     head: str = ""
-    """The heading rows of the table whose rows it begins with."""
+    """The heading vector_rows of the table whose vector_rows it begins with."""
 
 
 def packed(root: str, path: str, title: str, pieces: Iterable[Chunk]) -> Iterator[PackedBlock]:
@@ -93,18 +101,20 @@ def _block(pieces: list[Chunk], named: str, title: str) -> PackedBlock:
     return PackedBlock(
         [(name_words(named, title, one.outer, one.name), body_words(one.head, one.text)) for one in pieces],
         zlib.compress(whole.encode("utf-8", "surrogatepass"), _LEVEL),
-        rows((f"{named} {title} {one.outer} {one.name}", f"{one.head}\n{one.text}") for one in pieces),
+        vector_rows((f"{named} {title} {one.outer} {one.name}", f"{one.head}\n{one.text}") for one in pieces),
     )
 
 
-def stored(rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None) -> Iterator[StoredPassage]:
+def stored(
+    vector_rows: Iterable[tuple[Any, ...]], wanted: frozenset[int] | None = None
+) -> Iterator[StoredPassage]:
     """The passages of blocks as `BLOCKS` selects them, in order.
 
     Args:
-        rows: the blocks.
+        vector_rows: the blocks.
         wanted: the numbers of the passages; None for all.
     """
-    for block, file, collection, root, path, title, data in rows:
+    for block, file, collection, root, path, title, data in vector_rows:
         places, _line, text = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         start = 0
         for number, (outer, name, head, body, code, place) in enumerate(
@@ -146,3 +156,20 @@ def name_words(named: str, title: str, outer: str, name: str) -> str:
 def body_words(head: str, body: str) -> str:
     """What a passage says, for the index."""
     return searchable(f"{head}\n{body}" if head else body)
+
+
+def vector_rows(passages: Iterable[tuple[str, str]]) -> bytes:
+    """The vectors of passages, each given by its names and its text; nothing where the table cannot be read."""
+    table = readable_table()
+    if table is None:
+        return b""
+    made = bytearray()
+    for names, text in passages:
+        made += row_of(_total(table, names) + table.total(tokens(text[:_READ])[:_BODY])).tobytes()
+    return bytes(made)
+
+
+@lru_cache(256)
+def _total(table: WordTable, names: str) -> int:
+    # the same for one passage of a file after another
+    return _NAMES_COUNT * table.total(tokens(names)[:_NAMES])

@@ -5,7 +5,7 @@ import sys
 import pytest
 from support.documents import Synonyms, found, indexed
 
-from kr_core.search.documents import passage_vectors
+from kr_core.search.documents import encoding
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
 from kr_core.search.word_vectors import row_of, tokens, word_table
 from kr_core.toolkit import Documents
@@ -109,7 +109,7 @@ class TestStatic:
 
     def test_an_index_without_vectors_is_searched_by_words(self, docs, tmp_path, monkeypatch):
         """As one that was made while the table could not be read."""
-        monkeypatch.setattr(passage_vectors, "readable_table", lambda: None)
+        monkeypatch.setattr(encoding, "readable_table", lambda: None)
         (docs / "a.md").write_text("# Parcels\n\ncarrier\n")
         indexed(tmp_path, docs)
         assert found(tmp_path, "carrier", embedder=word_table()) == [("a.md", ":1")]

@@ -189,7 +189,7 @@ def test_what_is_only_mentioned_is_not_pinned(box, question):
 @pytest.mark.req("A1")
 def test_meaning_counts_only_where_nothing_is_named(box, monkeypatch):
     """A question that names what it asks about does not read the table of word vectors."""
-    monkeypatch.setitem(sys.modules, "kr_core.search.first_sentences", None)
+    monkeypatch.setitem(sys.modules, "kr_core.search.word_vectors", None)
     assert _pinned(box("What does box.Box.get do?")) == ["box.Box.get"]
     with pytest.raises(ImportError):
         box("How do I take a thing out of a box?")
