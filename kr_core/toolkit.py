@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import COVERED as COVERED
     from kr_core.evidence.coverage import FULLY as FULLY
     from kr_core.evidence.coverage import answered as answered
-    from kr_core.evidence.expected_passages import is_expected as is_expected
-    from kr_core.evidence.expected_passages import is_named as is_named
+    from kr_core.evidence.coverage import is_expected as is_expected
+    from kr_core.evidence.coverage import is_named as is_named
+    from kr_core.evidence.direct_answer import metadata_field as metadata_field
     from kr_core.evidence.heads import marks_nothing as marks_nothing
-    from kr_core.evidence.metadata_fields import metadata_field as metadata_field
     from kr_core.evidence.sentences import sentences as sentences
     from kr_core.evidence.soft_errors import refusal as refusal
     from kr_core.expedition.facts.axiom_store import AxiomStore as AxiomStore

@@ -1,7 +1,8 @@
-"""Whether passages answer a question: shared by sufficiency, scoring and the opening of the summary."""
+"""How far passages answer a question, and which are about what the asker expects in the answer (A14)."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.text import WEAK_WORDS, content_words, stem, stems
@@ -9,7 +10,8 @@ from kr_core.text import WEAK_WORDS, content_words, stem, stems
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kr_core.model import Finding, Passage
+    from kr_core.model import Finding, Passage, ResearchQuery
+    from kr_core.question.parsed_question import ParsedQuestion
 
 ABOUT = 0.4
 """From this coverage of the question on, a finding is about it, and the chain of sources may stop."""
@@ -50,3 +52,25 @@ def answered(findings: Sequence[tuple[str, Finding]]) -> QuestionCoverage:
         found = QuestionCoverage(finding.passages[0].coverage, finding.missing)
         best = max(best, found, key=lambda one: one.coverage)
     return best
+
+
+def is_named(query: ResearchQuery, passage: Passage) -> bool:
+    """Whether the request names what a passage is about, by its last part."""
+    lasts = {name.rpartition(".")[2] for name in (passage.symbol, *passage.also, *passage.aliases) if name}
+    wanted = {passage.parameter} if passage.parameter else lasts
+    return not wanted.isdisjoint(re.split(r"\W+", " ".join(query.names)))
+
+
+def is_expected(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:
+    """Whether the names of the request lead to a passage, and the question does not spell what it is about.
+
+    Args:
+        query: with the names.
+        asked: its question.
+        passage: what was found.
+    """
+    names = [name for name in (passage.symbol, *passage.also, *passage.aliases) if name]
+    if not query.names or not names or asked.spells(names):
+        return False
+    lasts = {name.rpartition(".")[2] for name in names} | {passage.parameter or ""}
+    return not lasts.isdisjoint(re.split(r"\W+", " ".join(query.names)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kr_core.evidence import yes_or_no
 from kr_core.evidence.answer_sentence import LONG_VALUE, DirectAnswer, Quote, quoted
+from kr_core.evidence.asked_words import NamedParameter, is_asked, is_code
 from kr_core.evidence.citations import folded, plain
 from kr_core.evidence.heads import default_of, marks_nothing, read_in
-from kr_core.evidence.named_parameters import NamedParameter, is_asked, is_code
 from kr_core.evidence.sentences import assignment_of, behind, documentation, value_of
 from kr_core.evidence.window import all_of, first_sentence, leaned_on
+from kr_core.evidence.yes_no_answer import verdict_of_default
 from kr_core.text import STOP_WORDS, stems
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _value_told(
         if value is None or len(value) > LONG_VALUE or (only and one.name != only):
             continue
         holder, named = _held_by(one, known[0])
-        verdict = yes_or_no.of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
+        verdict = verdict_of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
         text = f"{verdict}: the" if verdict else "The"
         text += f" default of {holder} is `{value}`"
         declared = last_run(one.passage) if _given_instead(one) else _declaration(one, value)

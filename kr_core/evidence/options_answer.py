@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.answer_sentence import DirectAnswer, Quote
+from kr_core.evidence.asked_words import NamedParameter, named_parameters, owner_named
 from kr_core.evidence.citations import folded, holds, plain
-from kr_core.evidence.named_parameters import NamedParameter, named_parameters, owner_named
 from kr_core.evidence.sentences import behind, value_of
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.call_forms import call_form
 from kr_core.evidence.citations import plain, slot_stands
-from kr_core.evidence.coverage import COVERED
+from kr_core.evidence.coverage import COVERED, is_expected, is_named
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
-from kr_core.evidence.expected_passages import is_expected, is_named
 from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of
 from kr_core.evidence.passage_blocks import BESIDE, NAMED, OF_ONE, PassageBlocks, label_of

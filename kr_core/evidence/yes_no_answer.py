@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from kr_core.evidence import yes_or_no
 from kr_core.evidence.answer_sentence import DirectAnswer, Quote, quoted
 from kr_core.evidence.citations import plain
 from kr_core.evidence.window import all_of
+from kr_core.text import STOP_WORDS, stem, stems, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core.evidence.asked_words import AskedWords
     from kr_core.model import Passage
@@ -33,6 +33,26 @@ _OPEN = re.compile(
 """A sentence that does not decide without the one before it, or that leaves it open."""
 _OF_VALUE = re.compile(r"[`'\"]*\w++[`'\"]*(?: -+|:) |(?:If|When)\b[^.!?]*+$")
 """The item of a list that says what one value does, and a condition without what follows from it."""
+Verdict = Literal["Yes", "No", ""]
+
+_LONG_SENTENCE = 160
+_BESIDE = 2
+"""Other telling words among those that a negation denies."""
+_ASKS = re.compile(r"(is|are|does|do|can|could|will)\b", re.IGNORECASE)
+_UNCLEAR_QUESTION = re.compile(
+    r"\b(?:not|no|never|without|or|off|disabled?|unless|instead|only|always|(?<!safe )(?<!possible )(?<!able )(?<!allowed )to|from|into|before|after|than|how|why|which|what|when|if)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Words that turn a question round, or that say in which direction or case a thing is asked about."""
+_CONDITIONAL = re.compile(
+    r"\b(?:if|when|whenever|unless|only|except|but|however|although|though|while|may|might|should|whether|default|until|some|most|often|usually|sometimes|generally|typically|longer|previously|prior|before|after|otherwise|than|or|without)\b",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(r"\b(?:not|cannot|never|neither|nor|no|none)\b|n't\b", re.IGNORECASE)
+_DENIAL = re.compile(r"(?:\b(?:not|cannot|never)\b|n't\b)(.*)", re.IGNORECASE)
+_SAME_WORD = {"is": r"is|are", "are": r"is|are", "can": r"can", "could": r"can|could", "will": r"will"}
+_SWITCH: dict[str, Verdict] = {"True": "Yes", "False": "No"}
+_REVERSED = re.compile(r"(?:no|not|dis\w*|ignore|skip|exclude|without|un\w*)_?")
 
 
 def yes_no_answer(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> DirectAnswer | None:
@@ -57,7 +77,7 @@ def yes_no_answer(asked: AskedWords, first: Passage, known: Sequence[Passage]) -
         return None
     told, passage = quoted(best.passage, best.text), best.passage
     names = [name for name in (passage.symbol, passage.parameter, *passage.aliases) if name]
-    verdict = yes_or_no.of_sentence(asked, best.text, names) if first.pinned else ""
+    verdict = verdict_of_sentence(asked, best.text, names) if first.pinned else ""
     return told._replace(text=f"{verdict}: {told.text}") if verdict else told
 
 
@@ -78,3 +98,53 @@ def _told(passages: Sequence[Passage]) -> Iterator[Quote]:
     for passage in passages:
         for sentence in all_of(passage):
             yield Quote(passage, sentence)
+
+
+def verdict_of_sentence(asked: AskedWords, sentence: str, names: Iterable[str]) -> Verdict:
+    """Whether a sentence affirms or denies all that a question asks, without a condition.
+
+    Args:
+        asked: the question.
+        sentence: from the documentation of what the question names.
+        names: of what the sentence is about.
+    """
+    said = plain(sentence)
+    wanted = _predicate(asked, names)
+    auxiliary = _asked_with(asked)
+    if not auxiliary or not wanted or len(said) > _LONG_SENTENCE or _CONDITIONAL.search(said):
+        return ""
+    if not wanted <= stems(said):
+        return ""
+    negations = _NEGATION.findall(said)
+    if len(negations) == 1 and (denied := _DENIAL.search(said)):
+        near = [stem(word) for word in words(denied[1]) if word not in STOP_WORDS][: _BESIDE + len(wanted)]
+        return "No" if near[:1] and near[0] in wanted and wanted <= set(near) else ""
+    same = _SAME_WORD.get(auxiliary)
+    return "Yes" if not negations and (same is None or re.search(rf"\b(?:{same})\b", said.lower())) else ""
+
+
+def verdict_of_default(asked: AskedWords, parameter: str, value: str, names: Iterable[str]) -> Verdict:
+    """Whether a switch that is named by all that a question asks is on or off by default."""
+    if value not in _SWITCH or not asked.asks("default") or not _asked_with(asked):
+        return ""
+    if _REVERSED.match(parameter):
+        return ""
+    wanted = _predicate(asked, names, {stem("default")})
+    if not wanted or wanted != {stem(word) for word in words(parameter.replace("_", " "))}:
+        return ""
+    return _SWITCH[value]
+
+
+def _asked_with(asked: AskedWords) -> str:
+    """The verb with which a plain yes/no question begins; empty for any other question."""
+    text = asked.parsed.asking.strip()
+    begun = _ASKS.match(text)
+    is_plain = begun is not None and asked.asks("yes_no") and text.rstrip("?!. ").count("?") == 0
+    return begun[1].lower() if begun and is_plain and not _UNCLEAR_QUESTION.search(text) else ""
+
+
+def _predicate(asked: AskedWords, names: Iterable[str], also: Iterable[str] = ()) -> set[str]:
+    """The stems of what is asked about a thing, without its names."""
+    named = {stem(word) for name in (*names, "python") for word in words(name.replace("_", " "))}
+    named |= {stem(word) for name in names for word in words(name)}
+    return set(asked.stems) - named - set(also)

@@ -6,7 +6,7 @@ import pytest
 from support.regexes import seconds_for
 
 from kr_core.evidence.asked_words import AskedWords
-from kr_core.evidence.metadata_fields import requirement
+from kr_core.evidence.direct_answer import requirement
 from kr_core.model import Passage
 
 pytestmark = pytest.mark.req("Z8")
