@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kr_core.knowledge.report_facts import ReportFacts as ReportFacts
     from kr_core.knowledge.report_facts import is_framework_of as is_framework_of
     from kr_core.knowledge.report_facts import report_facts as report_facts
-    from kr_core.knowledge.topic_index import TopicIndex as TopicIndex
+    from kr_core.knowledge.topic_lookup import TopicIndex as TopicIndex
     from kr_core.knowledge.topic_lookup import TopicLookup as TopicLookup
     from kr_core.net.body import json_of as json_of
     from kr_core.net.domains import host_of as host_of

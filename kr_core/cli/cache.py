@@ -99,7 +99,7 @@ def _gc(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.knowledge.eviction import restored
+    from kr_core.knowledge.retention import restored
 
     entry = entry_named(options.id, pipeline.store.archived(), hint="`kr cache list --archived` shows all")
     kept = pipeline.store.restore(restored(entry, _today()))
@@ -109,7 +109,7 @@ def _restore(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 
 def _refresh(pipeline: Pipeline, options: argparse.Namespace) -> int:
-    from kr_core.knowledge.eviction import overtaken
+    from kr_core.knowledge.retention import overtaken
     from kr_core.research.maintenance import version_in_use
 
     store, project = pipeline.store, pipeline.project

@@ -9,8 +9,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.files import read_text, write_atomically
-from kr_core.knowledge.eviction import CapacityLimits, EvictionPlan, outgoing, times_matter
-from kr_core.knowledge.staleness import FreshnessLimits, judge
+from kr_core.knowledge.retention import (
+    CapacityLimits,
+    EvictionPlan,
+    FreshnessLimits,
+    judge,
+    outgoing,
+    times_matter,
+)
 from kr_core.project.environments import OWN_LABEL
 from kr_core.protocols import ConditionalWrites, Inspectable, Issue, Repairable
 from kr_core.research.entry_lookup import as_reported, describe, report_date

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.ids import fold_name
-from kr_core.knowledge.staleness import FreshnessLimits, judge
+from kr_core.knowledge.retention import FreshnessLimits, judge
 from kr_core.model import STALE_MARK
 from kr_core.project.version_gaps import gap, is_earlier_major
 from kr_core.research.entry_lookup import describe, report_date

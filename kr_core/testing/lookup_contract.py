@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kr_core.knowledge.topic_index import TopicIndex
+from kr_core.knowledge.topic_lookup import TopicIndex
 from kr_core.protocols import EntryMatch, KeptReport, LookupDecision, LookupRules
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned

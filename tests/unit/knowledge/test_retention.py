@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from kr_core.knowledge.staleness import FreshnessLimits, judge
+from kr_core.knowledge.retention import FreshnessLimits, judge
 from kr_core.model import Entry
 
 TODAY = date(2026, 11, 21)
