@@ -10,7 +10,7 @@ import pytest
 from support.projects import install
 from support.regexes import seconds_for
 
-from kr_plugins.sources.installed_docs import limits, package_index
+from kr_plugins.sources.installed_docs import package_index, reading_budget
 from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import read_package
 from kr_plugins.sources.installed_docs.package_index import Material
@@ -313,7 +313,7 @@ def test_a_package_of_many_files_is_read_up_to_a_limit(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("made", ["npm", "python"])
 def test_passages_are_made_up_to_a_limit(tmp_path: Path, monkeypatch, made: str) -> None:
     """What is made of a package is bounded too: a type may hand its members on to many others."""
-    monkeypatch.setattr(limits, "_MOST_TEXT", 2_000_000)
+    monkeypatch.setattr(reading_budget, "_MOST_TEXT", 2_000_000)
     members = "".join(f"/** Says m{number}. */ m{number}: 1;\n" for number in range(500))
     types = "".join(f"export interface T{number} extends Hidden {{}}\n" for number in range(500))
     declared = {"index.d.ts": f"{_RUN}interface Hidden {{\n{members}}}\n{types}"}

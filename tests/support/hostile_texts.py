@@ -311,7 +311,7 @@ def _of_people() -> dict[str, Callable[[str], object]]:
 
 
 def _of_packages() -> dict[str, Callable[[str], object]]:
-    from kr_plugins.sources.installed_docs import markup
+    from kr_plugins.sources.installed_docs import text_sections
     from kr_plugins.sources.installed_docs.code_blocks import code_blocks
     from kr_plugins.sources.installed_docs.node import declarations_parser, readme_sections, tsdoc
     from kr_plugins.sources.installed_docs.pages import html_sections as pages
@@ -349,7 +349,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
         "a module": module,
         "a module's expression": lambda text: module(f"x = {text}"),
         "code blocks": lambda text: code_blocks(text.split("\n")),
-        "headed sections": markup.sections,
+        "headed sections": text_sections.sections,
         "a comment of TypeScript": lambda text: tsdoc.parse(f"/**\n{text}\n*/", 1),
         "types": declarations_parser.read,
         "a type": lambda text: declarations_parser.read(f"export declare function f(a: {text}"),

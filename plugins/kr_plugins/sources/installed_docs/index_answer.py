@@ -35,10 +35,10 @@ from kr_plugins.sources.installed_docs.cited_passages import (
     passage_or_site,
 )
 from kr_plugins.sources.installed_docs.expected_answer import about_expected
+from kr_plugins.sources.installed_docs.metadata import about_requirements
 from kr_plugins.sources.installed_docs.named_callables import about_callable
 from kr_plugins.sources.installed_docs.pasted_messages import pasted_messages
 from kr_plugins.sources.installed_docs.relatives import with_relatives
-from kr_plugins.sources.installed_docs.requirements_answer import about_requirements
 from kr_plugins.sources.installed_docs.settings_answer import about_settings
 from kr_plugins.sources.installed_docs.text_sections import CHANGES
 

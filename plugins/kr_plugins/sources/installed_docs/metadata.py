@@ -1,4 +1,4 @@
-"""The core metadata of a distribution, read once: its long description, and what it says that it requires.
+"""The core metadata of a distribution, read once: its long description, what it says that it requires, and the questions that this answers.
 
 Its form is that of https://packaging.python.org/en/latest/specifications/core-metadata/: fields, an empty line, the long
 description.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.toolkit import IndexedPassage, read_text
+from kr_core.toolkit import IndexedPassage, metadata_field, read_text
+from kr_plugins.sources.installed_docs.cited_passages import passage_of
 from kr_plugins.sources.installed_docs.text_sections import TextFile
 
 if TYPE_CHECKING:
-    from kr_core.toolkit import Distribution
+    from kr_core.toolkit import Distribution, ParsedQuestion, PassageIndex
+    from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer, Origin
 
 REQUIREMENTS = "requirements"
 """The kind of the passage that holds the fields below."""
@@ -82,3 +84,15 @@ def read_metadata(distribution: Distribution) -> Metadata | None:
         path = f"{folder.name}/{name}" if folder.parent == distribution.site else name
         return Metadata(name, path, fields, description if blank else None)
     return None
+
+
+def about_requirements(
+    index: PassageIndex, parsed: ParsedQuestion, answered: IndexAnswer, origin: Origin
+) -> IndexAnswer:
+    """The metadata as the answer, where the question asks for what it says."""
+    field = metadata_field(parsed.asking)
+    found = [passage_of(one, origin) for one in index.unsearched(REQUIREMENTS)] if field else []
+    if not found or f"{field}: " not in found[0].text:
+        return answered
+    told = found[0].model_copy(update={"coverage": 1.0, "pinned": True})
+    return answered._replace(passages=(told,), support=(), missing=(), unresolved=())

@@ -22,14 +22,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from kr_core.toolkit import INDEX_FORMAT, PassageIndex, build_index, import_names, lies_within, read_text
 from kr_plugins.sources.installed_docs.dependencies import Reexports
-from kr_plugins.sources.installed_docs.limits import MOST_BYTES, bounded
 from kr_plugins.sources.installed_docs.python import builtins as compiled
 from kr_plugins.sources.installed_docs.python.code_settings import setting_passages
 from kr_plugins.sources.installed_docs.python.error_messages import message_passages
 from kr_plugins.sources.installed_docs.python.module_parser import MAX_BYTES, Unreadable, read_module
 from kr_plugins.sources.installed_docs.python.module_passages import make
 from kr_plugins.sources.installed_docs.python.public_names import PublicNames
-from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
+from kr_plugins.sources.installed_docs.reading_budget import MOST_BYTES, BudgetSpent, bounded
 from kr_plugins.sources.installed_docs.shipped_documents import read_documents
 from kr_plugins.sources.installed_docs.text_sections import TextFile
 

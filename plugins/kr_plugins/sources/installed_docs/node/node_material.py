@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kr_core.toolkit import IndexedPassage, read_text
-from kr_plugins.sources.installed_docs.limits import bounded
+from kr_plugins.sources.installed_docs.duplicates import collapse
 from kr_plugins.sources.installed_docs.node.exports import MOST_BYTES, Exports
 from kr_plugins.sources.installed_docs.node.node_passages import PassageMaker
 from kr_plugins.sources.installed_docs.node.package import (
@@ -27,8 +27,7 @@ from kr_plugins.sources.installed_docs.node.script_comments import imported_file
 from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key
 from kr_plugins.sources.installed_docs.pasted_messages import may_be_raised
-from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
-from kr_plugins.sources.installed_docs.search.duplicates import collapse
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, bounded
 from kr_plugins.sources.installed_docs.shipped_documents import Documents, read_documents
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import IndexedPassage, inside, read_text
-from kr_plugins.sources.installed_docs.limits import bounded
 from kr_plugins.sources.installed_docs.pages import html_sections as pages
 from kr_plugins.sources.installed_docs.pages import inventory
 from kr_plugins.sources.installed_docs.python import docstrings
-from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
+from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

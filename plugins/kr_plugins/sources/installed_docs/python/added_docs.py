@@ -1,4 +1,4 @@
-"""Documentation that a package adds to what is compiled: calls of `add_newdoc`, as numpy has them.
+"""Documentation that gives definitions of its own: calls of `add_newdoc`, as numpy has them, and the attributes that a class lists.
 
     add_newdoc('numpy._core.multiarray', 'ndarray', ('flatten', \"\"\"a.flatten(order='C') ...\"\"\"))
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.builtins import parameters_in
-from kr_plugins.sources.installed_docs.python.definitions import Definition
+from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MOST = 2_000
 """Calls of one file that are read."""
 _SIGNATURE = re.compile(r"(?:\w{1,40}\.)?(\w{1,80})(\([^\n]{0,400}\))(?: *-> *[^\n]{1,80})?")
+_MOST_LINES = 40
 
 
 class _Added(NamedTuple):
@@ -94,3 +95,31 @@ def _heads(lines: list[str], name: str) -> tuple[list[int], int]:
             break
         at += 1
     return heads, at if at < len(lines) else 0
+
+
+def documented_attributes(definition: Definition) -> Iterator[Definition]:
+    """The attributes that a class documents and that its constructor does not take."""
+    doc = definition.doc
+    taken = {parameter.name for parameter in definition.parameters}
+    for entry in doc.parameters if doc is not None else ():
+        qualname = f"{definition.qualname}.{entry.name}"
+        if not entry.is_attribute or entry.name in taken or len(qualname) > LONGEST_NAME:
+            continue
+        assert doc is not None
+        first, *rest = doc.lines[entry.line : min(entry.end, entry.line + _MOST_LINES)]
+        name, _colon, said = first.strip().partition(":")
+        said = said.strip()
+        is_type = said == entry.type_text  # NumPy's form; in Google's the description begins behind the colon
+        lines, cut = docstrings.clean("\n".join(["" if is_type else said, *rest]))
+        if lines:
+            yield Definition(
+                "attribute",
+                definition.module,
+                qualname,
+                definition.path,
+                definition.doc_line + entry.line,
+                first.strip() if is_type else name.strip(),
+                docstrings.parse(lines),
+                definition.doc_line + entry.line + cut,
+                returns=entry.type_text or None,
+            )

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING
 
 from kr_core.toolkit import marks_nothing, read_bytes
 from kr_plugins.sources.installed_docs.python import deprecation, none_defaults
-from kr_plugins.sources.installed_docs.python.added_docs import added_docs
+from kr_plugins.sources.installed_docs.python.added_docs import added_docs, documented_attributes
 from kr_plugins.sources.installed_docs.python.code_settings import settings_of
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition, Module, Parameter
-from kr_plugins.sources.installed_docs.python.documented_attributes import documented_attributes
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
 from kr_plugins.sources.installed_docs.python.source_text import (

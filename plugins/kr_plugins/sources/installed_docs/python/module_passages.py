@@ -14,23 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.code_blocks import code_blocks
-from kr_plugins.sources.installed_docs.parameters import advises_against, description, site_of, with_site
-from kr_plugins.sources.installed_docs.python import deprecation, docstrings
-from kr_plugins.sources.installed_docs.python.argument_takers import ArgumentTakers, owner_of
-from kr_plugins.sources.installed_docs.python.parameter_docs import (
+from kr_plugins.sources.installed_docs.compound_words import joined_words, spread
+from kr_plugins.sources.installed_docs.duplicates import MAX_SITES, collapse, shown_name
+from kr_plugins.sources.installed_docs.parameters import (
     ParameterDoc,
+    advises_against,
     declared_values,
     described_outside,
+    description,
     documented_parameters,
     misnamed_parameters,
+    site_of,
     takes_no_other,
+    with_site,
 )
+from kr_plugins.sources.installed_docs.python import deprecation, docstrings
+from kr_plugins.sources.installed_docs.python.keywords import ArgumentTakers, owner_of
 from kr_plugins.sources.installed_docs.python.references import Links
 from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
 from kr_plugins.sources.installed_docs.python.symbol_text import MAX_TEXT, deprecation_lines, symbol_text
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
-from kr_plugins.sources.installed_docs.search.compound_words import joined_words, spread
-from kr_plugins.sources.installed_docs.search.duplicates import MAX_SITES, collapse, shown_name
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.installed_docs.markup import sections
+from kr_plugins.sources.installed_docs.text_sections import sections
 
 MARKDOWN = """\
 # Box

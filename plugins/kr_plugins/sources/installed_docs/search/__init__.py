@@ -1,1 +1,0 @@
-"""What helps to find a passage of an installed package."""
