@@ -313,7 +313,7 @@ def _of_people() -> dict[str, Callable[[str], object]]:
 def _of_packages() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.installed_docs import text_sections
     from kr_plugins.sources.installed_docs.code_blocks import code_blocks
-    from kr_plugins.sources.installed_docs.node import declarations_parser, readme_sections, tsdoc
+    from kr_plugins.sources.installed_docs.node import declarations_parser, readmes, tsdoc
     from kr_plugins.sources.installed_docs.pages import html_sections as pages
     from kr_plugins.sources.installed_docs.python import docstrings
     from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
@@ -340,9 +340,7 @@ def _of_packages() -> dict[str, Callable[[str], object]]:
 
     return {
         "a README of Python": readme,
-        "a README of JavaScript": lambda text: list(
-            readme_sections.sections(TextFile("README", "README.md", text))
-        ),
+        "a README of JavaScript": lambda text: list(readmes.sections(TextFile("README", "README.md", text))),
         "sections of a docstring": lambda text: list(text_passages(TextFile("x", "x", text), docstring=True)),
         "a docstring": documented,
         "a docstring by itself": lambda text: docstrings.parse(docstrings.clean(text)[0]),

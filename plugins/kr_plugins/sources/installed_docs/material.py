@@ -28,9 +28,9 @@ from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.cited_passages import Origin
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
 from kr_plugins.sources.installed_docs.metadata import read_metadata
-from kr_plugins.sources.installed_docs.node.dependency_readmes import DependencyReadmes
 from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
+from kr_plugins.sources.installed_docs.node.readmes import DependencyReadmes
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.pages.page_material import PageMaterial, in_distribution, in_folders
 from kr_plugins.sources.installed_docs.python import builtins

@@ -5,7 +5,7 @@ from unit.plugins.installed_docs.test_npm import ask, lay, passages, titles
 
 from kr_core.model import Outcome, ResearchQuery
 from kr_core.research.report import draft_of, summary_text
-from kr_plugins.sources.installed_docs.node.default_values import default_in
+from kr_plugins.sources.installed_docs.node.options import default_in
 
 TYPES = """\
 /** How a crate is packed. */

@@ -22,7 +22,7 @@ from kr_plugins.sources.installed_docs.node.package import (
     readme_text,
     types_package,
 )
-from kr_plugins.sources.installed_docs.node.readme_sections import sections
+from kr_plugins.sources.installed_docs.node.readmes import sections
 from kr_plugins.sources.installed_docs.node.script_comments import imported_files, script_files
 from kr_plugins.sources.installed_docs.node.script_messages import messages_like
 from kr_plugins.sources.installed_docs.package_index import placed_key

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import IndexedPassage
 from kr_plugins.sources.installed_docs.node import options, tsdoc
-from kr_plugins.sources.installed_docs.node.declaration_text import (
+from kr_plugins.sources.installed_docs.node.declarations import (
     MAX_LINES,
     DeclarationText,
     comment_examples,
     declaration_text,
 )
-from kr_plugins.sources.installed_docs.node.default_values import default_in
+from kr_plugins.sources.installed_docs.node.exported_types import MemberNames, listing, option_paths
 from kr_plugins.sources.installed_docs.node.exports import major_of
-from kr_plugins.sources.installed_docs.node.listed_values import listing
-from kr_plugins.sources.installed_docs.node.member_names import MemberNames
 from kr_plugins.sources.installed_docs.node.mentions import lead_to_sections
-from kr_plugins.sources.installed_docs.node.option_paths import option_paths
-from kr_plugins.sources.installed_docs.node.readme_sections import sections
+from kr_plugins.sources.installed_docs.node.options import default_in
+from kr_plugins.sources.installed_docs.node.readmes import sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
 from kr_plugins.sources.installed_docs.python.replacements import recommended_names
