@@ -360,7 +360,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
 
     from kr_core.model.outside import ToolResult
     from kr_plugins.sources.context7.snippets import snippets_in
-    from kr_plugins.sources.deepwiki.wiki_answer import told
+    from kr_plugins.sources.deepwiki import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
     from kr_plugins.sources.web_search.site_corroboration import PlacedPassage, agreements
     from kr_plugins.stores.files import index_salvage, reports

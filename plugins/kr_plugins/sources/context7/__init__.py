@@ -18,11 +18,9 @@ import kr_core
 from kr_core import ConfigError
 from kr_core.plugin import Finding, Outcome, Provider, Settings
 from kr_plugins.sources.context7.context7_api import Service, ServiceError, sendable
-from kr_plugins.sources.context7.libraries import Library, choose
-from kr_plugins.sources.context7.library_cache import CachedLibrary
+from kr_plugins.sources.context7.libraries import CachedLibrary, Library, choose
 from kr_plugins.sources.context7.library_versions import RequestedVersion, newest, reading
-from kr_plugins.sources.context7.relevant_snippets import answer
-from kr_plugins.sources.context7.snippets import snippets_in
+from kr_plugins.sources.context7.snippets import answer, snippets_in
 from kr_plugins.sources.repositories import repository_of
 
 if TYPE_CHECKING:

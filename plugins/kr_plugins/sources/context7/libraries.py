@@ -1,4 +1,8 @@
-"""Libraries as Context7 lists them, and which of them a framework is."""
+"""Libraries as Context7 lists them, which of them a framework is, and what KR remembers of that: it halves the requests.
+
+All projects of a user share what KR remembers, and what `redis` is in one of them another package is in the next: so KR
+remembers it with the repository in which the installed one is made.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from kr_core.toolkit import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kr_core.plugin import Cache
 
 SITE = "https://context7.com"
 _ID = re.compile(r"/[^/\s@?#]+/[^/\s@?#]+")
@@ -24,6 +30,8 @@ _LOW_TRUST = 4
 """Below it the vendor calls a source's reputation low (context7-mcp, `getSourceReputationLabel`)."""
 _UNREADABLE = frozenset({"error", "delete"})
 _UNKNOWN = -1.0
+KEPT_SECONDS = 30 * 86_400.0
+_MAX_NAME_LENGTH = 300
 
 
 class Library(NamedTuple):
@@ -187,3 +195,31 @@ def _number(value: Any) -> float:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+class CachedLibrary:
+    """The library of one framework at one service.
+
+    Args:
+        cache: where it is remembered.
+        base_url: the service.
+        framework: its name.
+        repository: `owner/name` on GitHub in which it is made, where that is known.
+    """
+
+    def __init__(self, cache: Cache, base_url: str, framework: str, repository: str | None) -> None:
+        self._cache = cache
+        name = fold_name(framework[:_MAX_NAME_LENGTH]).encode("utf-8", "replace").decode()
+        self._key = f"library {base_url} {name} {(repository or '').lower()}"
+
+    async def library(self) -> Library | None:
+        """What it was; None where nobody knows any more."""
+        return library_of(await self._cache.get(self._key))
+
+    async def keep(self, library: Library) -> None:
+        """Remember it for 30 days, in place of what was remembered before."""
+        await self._cache.set(self._key, library.kept(), KEPT_SECONDS)
+
+    async def forget(self) -> None:
+        """Remember it no longer."""
+        await self._cache.set(self._key, None, 1.0)

@@ -10,8 +10,7 @@ from kr_core.evidence.citations import holds, holds_code
 from kr_core.plugin import Finding, Outcome, ResearchQuery
 from kr_plugins.sources.context7.libraries import library_of
 from kr_plugins.sources.context7.library_versions import RequestedVersion
-from kr_plugins.sources.context7.relevant_snippets import answer
-from kr_plugins.sources.context7.snippets import snippets_in
+from kr_plugins.sources.context7.snippets import answer, snippets_in
 
 from .conftest import code_snippet, info_snippet, library
 

@@ -11,8 +11,7 @@ from support.projects import install, make_environment
 
 from kr_core.plugin import Outcome, ToolResult
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.deepwiki import DeepWikiSettings
-from kr_plugins.sources.deepwiki.wiki_answer import told
+from kr_plugins.sources.deepwiki import DeepWikiSettings, told
 from kr_plugins.sources.repositories import repository_of
 
 QUESTION = "How do I set a timeout for a parcel?"

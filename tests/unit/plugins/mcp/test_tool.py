@@ -11,9 +11,7 @@ from pydantic import ValidationError
 from kr_core.config.trust_policy import AddressPolicy, sensitive_in
 from kr_core.plugin import Outcome, ResearchQuery, ToolResult
 from kr_core.testing.surroundings import setup_for
-from kr_plugins.sources.mcp import Tool, ToolSettings
-from kr_plugins.sources.mcp.arguments import filled
-from kr_plugins.sources.mcp.tool_answer import texts_of, told
+from kr_plugins.sources.mcp import Tool, ToolSettings, filled, texts_of, told
 
 QUERY = ResearchQuery(
     framework="parcel", framework_version="1.4.0", topic="timeouts", tags=("wait", "carrier"),
