@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kr_core.calibration.newton import Fit, Row, fit_values, sigmoid
+from kr_core.calibration.logistic import Fit, Row, fit_values, sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
