@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from kr_core.project.project import LocalProject as LocalProject
     from kr_core.project.project import is_python as is_python
     from kr_core.project.version_gaps import gap as gap
+    from kr_core.question.analysis import is_same_version as is_same_version
+    from kr_core.question.analysis import versions_between as versions_between
     from kr_core.question.parsed_question import ParsedQuestion as ParsedQuestion
     from kr_core.question.parsed_question import given_values as given_values
     from kr_core.question.parsed_question import parse_question as parse_question
     from kr_core.question.spelled_names import Identifier as Identifier
-    from kr_core.question.version_numbers import is_same_version as is_same_version
-    from kr_core.question.version_numbers import versions_between as versions_between
     from kr_core.question.worded_names import named_elsewhere as named_elsewhere
     from kr_core.question.worded_names import says_parameter as says_parameter
     from kr_core.question.worded_names import telling_stems as telling_stems

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.analysis import parts_of
+from kr_core.question.analysis import parts_of, versions_in
 from kr_core.question.kinds import QuestionKind, kinds_of
 from kr_core.question.pasted import Place, asking_sentences
 from kr_core.question.pasted import parts_of as pasted_parts_of
 from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
-from kr_core.question.version_numbers import versions_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.version_numbers import is_same_version, versions_in
+from kr_core.question.analysis import is_same_version, versions_in
 from kr_core.search.terms import SAID, parts_of, share_of_name, share_of_question
 
 if TYPE_CHECKING:

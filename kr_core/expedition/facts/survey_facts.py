@@ -23,7 +23,7 @@ from kr_core.expedition.facts.axiom import category_of, of_quote
 from kr_core.expedition.facts.extraction import directives, instructs, marks, warnings
 from kr_core.expedition.passage_pool import title_of
 from kr_core.expedition.survey_plan import short_name
-from kr_core.question.version_numbers import versions_between
+from kr_core.question.analysis import versions_between
 from kr_core.text import STOP_WORDS, root_of, roots, words
 
 if TYPE_CHECKING:
