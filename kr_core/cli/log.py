@@ -15,7 +15,7 @@ from kr_core.cli import output
 from kr_core.errors import ConfigError, suggestion
 from kr_core.escalation import audit
 from kr_core.model.events import EVENTS
-from kr_core.qalog.integrity import log_flaws
+from kr_core.qalog.delivery import log_flaws
 from kr_core.qalog.reader import LogFilter, LoggedExchange, entries, exchange_pages, follow, last_number
 from kr_core.research import Pipeline
 from kr_core.terminal_text import columns, printable

@@ -1,4 +1,4 @@
-"""From the journal on to the logs: each gets every event once, by a cursor of its own.
+"""From the journal on to the logs: each gets every event once, by a cursor of its own; and whether a log has more than the journal.
 
 Where machines share the journal, a log that can say what it received last is taken for one that each machine has, as a file;
 any other is fed by one machine at a time.
@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.errors import StorageError
-from kr_core.protocols import LogRecord, ReadableLog
+from kr_core.protocols import Issue, LogRecord, ReadableLog
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from kr_core.protocols import Journal, Log
+    from kr_core.protocols import EventLog, Journal, Log
     from kr_core.turns import Turns
 
 _BATCH = 500
+_HINT = "restore the journal from a backup; if you moved it aside on purpose, move the log aside too"
 
 
 def deliver(journal: Journal, logs: Mapping[str, Log], turns: Turns) -> list[str]:
@@ -70,3 +71,27 @@ def _cursor(journal: Journal, name: str, mine: ReadableLog | None) -> int:
     last = mine.last_record()
     found = journal.read(last.number - 1, 1) if last is not None else ()
     return found[0][0] if last is not None and found and found[0][1].id == last.event.id else 0
+
+
+def log_flaws(journal: EventLog, logs: Mapping[str, Log]) -> Iterator[Issue]:
+    """The logs whose last event the journal does not have.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    for name, log in logs.items():
+        if not isinstance(log, ReadableLog):
+            continue
+        try:
+            last = log.last_record()  # before the journal, which then has at least as much
+        except Exception as error:  # a third party's log may raise anything
+            yield Issue(
+                "unreadable", f"log {name}", f"{type(error).__name__}: {error}", "repair it, or move it aside"
+            )
+            continue
+        if last is None:
+            continue
+        found = journal.read(last.number - 1, 1)
+        if not found or (found[0][0], found[0][1].id) != (last.number, last.event.id):
+            said = f"it ends with entry {last.number} of {last.event.time:%Y-%m-%d %H:%M:%S}, which the journal does not have"
+            yield Issue("missing", f"log {name}", said, _HINT)

@@ -10,7 +10,7 @@ import pytest
 from kr_core.errors import StorageError
 from kr_core.model import Event
 from kr_core.protocols import LogRecord
-from kr_core.qalog.integrity import log_flaws
+from kr_core.qalog.delivery import log_flaws
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 from kr_plugins.journals.sqlite_append import read_head
 from kr_plugins.logs.jsonl import JSONLines

@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from kr_core.model.events.sent_requests import Sent
+from kr_core.model.events.runs import Sent
 
 
 class OfExchange(TypedDict):

@@ -2,7 +2,17 @@
 
 from typing import TypedDict
 
-from kr_core.model.events.sent_requests import Sent
+
+class Sent(TypedDict):
+    """A request as it is told of, whoever has sent it; `SourceRequest` says what the fields mean."""
+
+    method: str
+    url: str
+    sent: str
+    status: int | None
+    received: int
+    seconds: float
+    error: str
 
 
 class Nothing(TypedDict):

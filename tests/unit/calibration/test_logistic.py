@@ -69,4 +69,4 @@ def test_a_score_loads_the_model_and_no_statistics():
     code = "import sys; from kr_core.toolkit import LogisticModel; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if name.startswith("kr_core.calibration.")}
-    assert loaded == {"kr_core.calibration.logistic", "kr_core.calibration.logistic"}
+    assert loaded == {"kr_core.calibration.logistic"}

@@ -4,7 +4,7 @@ import pytest
 
 from kr_core import Passage
 from kr_core.expedition.survey_plan import names_subject, plan_of, short_name
-from kr_core.question.version_numbers import versions_between
+from kr_core.question.analysis import versions_between
 
 
 @pytest.mark.req("E1", "E10")

@@ -9,8 +9,7 @@ import pytest
 from support.sites import Fetched, Loop
 
 from kr_core import RequestError
-from kr_core.net.shared_resources import SharedResources
-from kr_core.net.source_context import ConsultationContext
+from kr_core.net.source_context import ConsultationContext, SharedResources
 
 
 class Way:

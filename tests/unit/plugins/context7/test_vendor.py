@@ -10,8 +10,7 @@ from support import mcp_servers
 from support.loopback import Answer
 
 from kr_core import Outcome
-from kr_core.net.shared_resources import SharedResources
-from kr_core.net.source_context import ConsultationContext
+from kr_core.net.source_context import ConsultationContext, SharedResources
 
 from .conftest import QUESTION, Backend, code_snippet, info_snippet, library, refusal
 
