@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING
 import kr_core
 from kr_core.plugin import Finding, Outcome, Provider
 from kr_core.toolkit import LocalProject
+from kr_plugins.sources.installed_docs.changes import earlier_index
 from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
 from kr_plugins.sources.installed_docs.index_answer import answer
-from kr_plugins.sources.installed_docs.index_difference import earlier_index
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import Material, made_for, open_index

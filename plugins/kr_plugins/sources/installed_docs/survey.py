@@ -18,10 +18,9 @@ from kr_core.toolkit import (
     stem,
     words,
 )
-from kr_plugins.sources.installed_docs.changes import changelog_entries, marked_changes
+from kr_plugins.sources.installed_docs.changes import changelog_entries, difference, marked_changes
 from kr_plugins.sources.installed_docs.cited_passages import passage_or_site
 from kr_plugins.sources.installed_docs.families import FamilyFinder, FamilyOfNames
-from kr_plugins.sources.installed_docs.index_difference import difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from kr_core import Passage
     from kr_core.plugin import ResearchQuery, SurveyPlan
     from kr_core.toolkit import Hit, IndexedPassage, PassageIndex, Term
+    from kr_plugins.sources.installed_docs.changes import ChangedName
     from kr_plugins.sources.installed_docs.cited_passages import Origin
-    from kr_plugins.sources.installed_docs.index_difference import ChangedName
 
 _RANKED = 24
 _SHOWN = 8

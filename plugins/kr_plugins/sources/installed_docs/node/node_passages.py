@@ -23,7 +23,7 @@ from kr_plugins.sources.installed_docs.node.options import default_in
 from kr_plugins.sources.installed_docs.node.readmes import sections
 from kr_plugins.sources.installed_docs.python import docstrings
 from kr_plugins.sources.installed_docs.python.deprecation import folded
-from kr_plugins.sources.installed_docs.python.replacements import recommended_names
+from kr_plugins.sources.installed_docs.python.references import recommended_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -30,8 +30,7 @@ from kr_plugins.sources.installed_docs.parameters import (
 )
 from kr_plugins.sources.installed_docs.python import deprecation, docstrings
 from kr_plugins.sources.installed_docs.python.keywords import ArgumentTakers, owner_of
-from kr_plugins.sources.installed_docs.python.references import Links
-from kr_plugins.sources.installed_docs.python.replacements import Replacements, recommended_names
+from kr_plugins.sources.installed_docs.python.references import Links, Replacements, recommended_names
 from kr_plugins.sources.installed_docs.python.symbol_text import MAX_TEXT, deprecation_lines, symbol_text
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent
 from kr_plugins.sources.installed_docs.text_sections import TextFile, text_passages

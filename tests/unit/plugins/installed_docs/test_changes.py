@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kr_core.search.passage_index import IndexedPassage, build
-from kr_plugins.sources.installed_docs.index_difference import difference, earlier_index
+from kr_plugins.sources.installed_docs.changes import difference, earlier_index
 
 if TYPE_CHECKING:
     from pathlib import Path
