@@ -18,7 +18,7 @@ from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
 from kr_core.cli.given_file import place_of
 from kr_core.cli.request_io import document
-from kr_core.config.discovery import find
+from kr_core.config.config_file import find
 from kr_core.errors import ConfigError
 from kr_core.files import lock, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question

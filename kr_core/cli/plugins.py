@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.config import config_file
-from kr_core.config.discovery import find
+from kr_core.config.config_file import find
 from kr_core.config.plugin_names import named_in, plugin_of
 from kr_core.entry_points import installed
 from kr_core.terminal_text import printable

@@ -10,14 +10,13 @@ Each name is imported on first use: what only reads a file or looks for a name d
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kr_core.config.config import Config
     from kr_core.config.environment import resolve_env
-    from kr_core.config.loader import given, load
+    from kr_core.config.loader import Config, given, load
     from kr_core.config.schema import Defaults, KnowledgeResearch, Schema
 
 __all__ = ["Config", "Defaults", "KnowledgeResearch", "Schema", "given", "load", "resolve_env"]
 
-_HOME = {"Config": "config", "given": "loader", "load": "loader", "resolve_env": "environment"}
+_HOME = {"Config": "loader", "given": "loader", "load": "loader", "resolve_env": "environment"}
 
 
 def __getattr__(name: str) -> object:

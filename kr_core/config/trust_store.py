@@ -36,8 +36,8 @@ from kr_core.user_state import user_state_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from kr_core.config.config import Config
     from kr_core.config.config_file import KeyPath
+    from kr_core.config.loader import Config
 
 __all__ = [
     "allows",

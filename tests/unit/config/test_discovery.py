@@ -2,7 +2,7 @@
 
 import pytest
 
-from kr_core.config.discovery import find
+from kr_core.config.config_file import find
 from kr_core.errors import ConfigError
 
 
