@@ -231,7 +231,7 @@ def _stale(state: RunState) -> tuple[Results, str]:
     body = kept.model_copy(update=of_run)
     if lookup_result.state == "hit":
         return body, lookup_result.report
-    from kr_core.research.stale_marks import MAX_WHEN_STALE
+    from kr_core.research.maintenance import MAX_WHEN_STALE
 
     marked = body.model_copy(
         update={

@@ -41,7 +41,7 @@ def lookup(state: RunState, lookup_result: LookupResult | None = None) -> None:
     """Look for the answer in the knowledge base, unless a look-up right before has just done so."""
     state.lookup = state.runner.stage("lookup", lambda: lookup_result or look_up(state), _lookup_data)
     if state.lookup.is_outdated or state.lookup.is_expired:
-        from kr_core.research.stale_marks import mark_outdated
+        from kr_core.research.maintenance import mark_outdated
 
         state.notes += mark_outdated(state.components, state.query, state.lookup)
 
@@ -168,7 +168,7 @@ def stand_in(state: RunState) -> None:
     if not state.lookup.is_outdated:
         return
     from kr_core.git.autocommit import commit_changes
-    from kr_core.research.stale_marks import mark_stand_in
+    from kr_core.research.maintenance import mark_stand_in
 
     notes, files = mark_stand_in(state.components, state.query, state.lookup)
     query = state.query
@@ -253,10 +253,9 @@ def _write_report(state: RunState) -> Callable[[], WriteResult]:
     """How to write the report and its entry; entries that it overtakes are marked before."""
     from kr_core.evidence.verification import title_of
     from kr_core.research.human_review import reviewed_by
-    from kr_core.research.maintenance import within_limits
+    from kr_core.research.maintenance import mark_overtaken, within_limits
     from kr_core.research.passages import ranked
     from kr_core.research.report import evidence_of
-    from kr_core.research.stale_marks import mark_overtaken
 
     components, query, rendered, chain = state.components, state.query, state.rendered, state.chain
     assert rendered is not None, "it was rendered"

@@ -6,7 +6,7 @@ import pytest
 from support.files_store import REPORT, TODAY, entry, given_index, query
 
 from kr_core import Finding, Outcome
-from kr_core.research.stale_marks import mark_overtaken
+from kr_core.research.maintenance import mark_overtaken
 from kr_core.toolkit import LocalProject
 from kr_plugins.stores.files import Files
 
