@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core.question.kinds import QuestionKind
+    from kr_core.question.parsed_question import QuestionKind
     from kr_core.question.pasted import Pasted, Place
 
 Form = Literal["code", "keyword", "call", "dotted", "snake", "camel", "weak"]
