@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from kr_core.question.parsed_question import ParsedQuestion as ParsedQuestion
     from kr_core.question.parsed_question import given_values as given_values
     from kr_core.question.parsed_question import parse_question as parse_question
-    from kr_core.question.spelled_names import Identifier as Identifier
-    from kr_core.question.worded_names import named_elsewhere as named_elsewhere
-    from kr_core.question.worded_names import says_parameter as says_parameter
-    from kr_core.question.worded_names import telling_stems as telling_stems
+    from kr_core.question.question_names import Identifier as Identifier
+    from kr_core.question.question_names import named_elsewhere as named_elsewhere
+    from kr_core.question.question_names import says_parameter as says_parameter
+    from kr_core.question.question_names import telling_stems as telling_stems
     from kr_core.search.asked_names import Resolved as Resolved
     from kr_core.search.documents.documents import Documents as Documents
     from kr_core.search.documents.hits import DocumentHit as DocumentHit

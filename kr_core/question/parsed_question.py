@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kr_core.question.analysis import parts_of, versions_in
 from kr_core.question.pasted import Place, asking_sentences, is_only_error
 from kr_core.question.pasted import parts_of as pasted_parts_of
-from kr_core.question.spelled_names import Form, Identifier, Role, identifiers_of
+from kr_core.question.question_names import Form, Identifier, Role, identifiers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from kr_core.model.evidence import UnresolvedName
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from kr_core.question.spelled_names import Identifier
+    from kr_core.question.question_names import Identifier
     from kr_core.search.asked_names import AskedNames, Resolved
     from kr_core.search.name_lookup import LibraryNames, NameEntry, NameLookup
     from kr_core.search.passage_index import PassageIndex

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.spelled_names import BUILTIN_NAMES, Identifier, Role
+from kr_core.question.question_names import BUILTIN_NAMES, Identifier, Role
 from kr_core.question.vocabulary import NOT_LIBRARIES
 from kr_core.search.name_lookup import spelled_level
 from kr_core.text import STOP_WORDS

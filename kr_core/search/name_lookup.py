@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.question.spelled_names import BUILTIN_NAMES
+from kr_core.question.question_names import BUILTIN_NAMES
 from kr_core.question.vocabulary import IMPORTED_AS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kr_core.question.spelled_names import Identifier
+    from kr_core.question.question_names import Identifier
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
 
 _VARIABLES = frozenset(

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.model.evidence import UnresolvedName
-from kr_core.question.spelled_names import Identifier
+from kr_core.question.question_names import Identifier
 from kr_core.search.absent_names import AbsentNames, is_said, nearest_names
 from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
 from kr_core.search.name_lookup import LibraryNames, Meaning, NameLookup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from kr_core.question.spelled_names import Identifier
+from kr_core.question.question_names import Identifier
 from kr_core.search.asked_names import DOCUMENTED, MOST_JOINED, MOST_WORDS, Resolved
 from kr_core.search.name_lookup import likeliest, spelled_level
 from kr_core.text import STOP_WORDS

@@ -3,7 +3,7 @@
 import pytest
 
 from kr_core.question.parsed_question import parse_question
-from kr_core.question.worded_names import named_elsewhere, says_parameter, telling_stems
+from kr_core.question.question_names import named_elsewhere, says_parameter, telling_stems
 
 pytestmark = pytest.mark.req("A1", "A8")
 
