@@ -16,7 +16,7 @@ from support.projects import PARCEL, install, make_environment
 
 from kr_core import Outcome
 from kr_core.config import load, trust_store
-from kr_plugins.sources.deepwiki import package_registry
+from kr_plugins.sources import deepwiki as deepwiki_source
 
 ASKED = "What changed last in this repository?"
 WIKI = """\
@@ -343,7 +343,7 @@ def test_deepwiki_guesses_no_repository(found, pypi, npm, said):
 @pytest.mark.req("R8", "R9")
 def test_a_registry_that_does_not_answer_is_not_waited_for(found, monkeypatch):
     """The other one serves; a machine without a network waits a few seconds at most."""
-    monkeypatch.setattr(package_registry, "_MOST_SECONDS", 0.3)
+    monkeypatch.setattr(deepwiki_source, "_MOST_SECONDS", 0.3)
     asked, _notes, _requests = found(NEVER, of_npm("acme/parcel"))
     assert asked == ["acme/parcel"]
     asked, notes, _requests = found(NEVER, NEVER)

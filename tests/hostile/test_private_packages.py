@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kr_core.toolkit import LocalProject
-from kr_plugins.sources.deepwiki.package_registry import _registries
+from kr_plugins.sources.deepwiki import _registries
 
 pytestmark = pytest.mark.req("Z8")
 
