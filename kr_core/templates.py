@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Undefined
 
-    from kr_core.template_limits import LimitedSandbox
+    from kr_core.template_sandbox import LimitedSandbox
 
 __all__ = ["bundled_folder", "render", "search_folders"]
 
@@ -189,7 +189,7 @@ def _sandbox() -> type[LimitedSandbox]:
     """Jinja's sandbox, which by itself lets a template call any method that a value has."""
     from jinja2.exceptions import SecurityError
 
-    from kr_core.template_limits import LimitedSandbox
+    from kr_core.template_sandbox import LimitedSandbox
 
     class Sandbox(LimitedSandbox):
         def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
