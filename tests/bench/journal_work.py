@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core import Event
 from kr_core.qalog.reader import qa_log
 from kr_core.research.stage_runner import StageRunner
-from kr_plugins.journals import hash_chain
+from kr_plugins.journals import event_rows
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _million(folder: Path) -> SQLite:
     SQLite(base).close()
 
     def rows() -> Iterator[_Row]:
-        before = hash_chain.START
+        before = event_rows.START
         for number in range(ENTRIES):
             feature = f"feature-{number % FEATURES}"
             run = f"{feature}-{number // FEATURES // 12}"
@@ -129,7 +129,7 @@ def _million(folder: Path) -> SQLite:
                 "answer.received",
                 json.dumps(_data(run, feature)),
             )
-            before = hash_chain.link(before, *values)
+            before = event_rows.link(before, *values)
             yield (*values, feature, before)
 
     connection = sqlite3.connect(base / "journal.sqlite")

@@ -10,8 +10,7 @@ from psycopg import IsolationLevel
 
 from kr_core import StorageError
 from kr_core.plugin import RecordRow
-from kr_plugins.journals.event_rows import decoded
-from kr_plugins.journals.hash_chain import START, feature_of
+from kr_plugins.journals.event_rows import START, decoded, feature_of
 from kr_plugins.postgres.database import streamed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import errors, sql
 
 from kr_core import StorageError
-from kr_plugins.journals.hash_chain import START
+from kr_plugins.journals.event_rows import START
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import StorageError
 from kr_core.plugin import Document, Issue
-from kr_plugins.journals import hash_chain
+from kr_plugins.journals import event_rows
 from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, of_entries, row_of
 from kr_plugins.journals.group_commit import GroupCommit
 from kr_plugins.postgres.database import streamed
@@ -164,18 +164,18 @@ class SharedJournal:
                 "SELECT last_number, last_hash, dense_after, (SELECT max(number) FROM cursors WHERE project = id)"
                 " FROM projects WHERE id = %s",
                 (self._project,),
-            ).fetchone() or (0, hash_chain.START, 0, 0)
+            ).fetchone() or (0, event_rows.START, 0, 0)
             rows = streamed(
                 connection,
                 "SELECT number, id, time, run, kind, data, feature, hash FROM events WHERE project = %s ORDER BY number",
                 (self._project,),
             )
-            found = hash_chain.flaws(rows, last=max(last, told or 0), dense_after=dense_after)
+            found = event_rows.flaws(rows, last=max(last, told or 0), dense_after=dense_after)
             newest = connection.execute(
                 "SELECT number, hash FROM events WHERE project = %s ORDER BY number DESC LIMIT 1",
                 (self._project,),
             ).fetchone()
-        if not found and (newest or (0, hash_chain.START)) != (last, last_hash):
+        if not found and (newest or (0, event_rows.START)) != (last, last_hash):
             said = "it is not the one that KR wrote last: the record was set back, or written again"
             found.append(Issue("altered", f"entry {last}", said, "restore the schema from a backup"))
         return found
@@ -355,12 +355,12 @@ def append(connection: Connection[Any], project: int, rows: Sequence[EventRow]) 
     known = connection.execute(
         "SELECT id FROM events WHERE project = %s AND id = ANY(%s)", (project, list(ids))
     )
-    number, before = head.fetchone() or (0, hash_chain.START)
+    number, before = head.fetchone() or (0, event_rows.START)
     there = {one[0] for one in known.fetchall()}
     new = [row for name, row in reversed(ids.items()) if name not in there]
     hashes = []
     for row in new:
-        before = hash_chain.link(before, *row[:5])
+        before = event_rows.link(before, *row[:5])
         hashes.append(before)
     if not new:
         return

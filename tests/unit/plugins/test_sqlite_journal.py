@@ -18,7 +18,7 @@ from kr_core.errors import StorageError
 from kr_core.hookspecs import Settings
 from kr_core.model import Event
 from kr_plugins.journals import group_commit
-from kr_plugins.journals.sqlite import kr_journal, migrations
+from kr_plugins.journals.sqlite import kr_journal, tables
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 JSON = st.recursive(
@@ -82,7 +82,7 @@ class TestFile:
         with journal._connections.one() as connection:
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
-            assert connection.execute("PRAGMA user_version").fetchone() == (migrations.VERSION,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (tables.VERSION,)
 
     @pytest.mark.req("G2")
     def test_everything_is_there_when_it_is_opened_again(self, folder):
@@ -133,7 +133,7 @@ class TestFile:
         """A journal of a newer KR is refused, and not changed."""
         SQLite(folder).close()
         with sqlite3.connect(folder / "journal.sqlite") as connection:
-            connection.execute(f"PRAGMA user_version = {migrations.VERSION + 1}")
+            connection.execute(f"PRAGMA user_version = {tables.VERSION + 1}")
         connection.close()
         with pytest.raises(StorageError, match="newer KR"):
             SQLite(folder)

@@ -7,7 +7,7 @@ import pytest
 
 from kr_core import Event, StorageError
 from kr_core.plugin import Document
-from kr_plugins.journals import group_commit, hash_chain
+from kr_plugins.journals import event_rows, group_commit
 from kr_plugins.journals.sqlite import sqlite_journal
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
@@ -116,7 +116,7 @@ class TestChain:
             row = connection.execute(
                 "SELECT id, time, run, kind, data FROM events WHERE number = 3"
             ).fetchone()
-            forged = hash_chain.link(before, *row[:4], "{}")
+            forged = event_rows.link(before, *row[:4], "{}")
             connection.execute(
                 "UPDATE events SET data = '{}', feature = NULL, hash = ? WHERE number = 3", [forged]
             )
@@ -248,7 +248,7 @@ class TestOlderForm:
         """Where it could not be brought up to date the file is as it was."""
         before = list(old.iterdump())
         monkeypatch.setattr(
-            hash_chain, "link", lambda *_: None
+            event_rows, "link", lambda *_: None
         )  # as a full disk would, it breaks off in the midst
         with pytest.raises(StorageError, match="NOT NULL"):
             SQLite(folder)

@@ -4,7 +4,7 @@ It uses WAL with `synchronous=FULL`: data reported as durable survives a killed 
 (https://www.sqlite.org/pragma.html#pragma_synchronous). SQLite itself drops a torn tail of the write-ahead log when it
 next opens the file. It commits events and changes of a process in groups (`group_commit`).
 
-Each event has a hash (`hash_chain.link`) that links it to the one before it. The transaction that writes the event
+Each event has a hash (`event_rows.link`) that links it to the one before it. The transaction that writes the event
 computes it together with the number, so all processes share one chain.
 """
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from kr_core import StorageError
 from kr_core.plugin import Document, LightAppender
 from kr_core.toolkit import make_state_folder
-from kr_plugins.journals import hash_chain, sqlite_append
+from kr_plugins.journals import event_rows, sqlite_append
 from kr_plugins.journals.event_rows import DocumentChange, EventRow, as_json, events_of, of_entries, row_of
 from kr_plugins.journals.group_commit import GroupCommit
-from kr_plugins.journals.sqlite import migrations, record_head, table_copy
-from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, use_write_ahead_log
-from kr_plugins.journals.sqlite.fair_lock import FairLock
+from kr_plugins.journals.sqlite import record_head, tables
+from kr_plugins.journals.sqlite.connections import MOVE_ASIDE, ConnectionPool, FairLock, use_write_ahead_log
 from kr_plugins.journals.sqlite.record_head import RecordHead
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class SQLite:
         self._turns = FairLock(folder / "journal.turn")
         self._connections = ConnectionPool(self._file, self._link)
         self._head = RecordHead(self._file)
-        self._last = hash_chain.START
+        self._last = event_rows.START
         """The hash of the last event that this process has written; right as long as no other writes."""
         self._groups: GroupCommit[EventRow | DocumentChange] = GroupCommit(self._commit)
         _make_folder(folder)
@@ -183,7 +182,7 @@ class SQLite:
                 "SELECT number, id, time, run, kind, data, feature, hash FROM events ORDER BY number"
             )
             given = int(last[0] or 0)
-            found = hash_chain.flaws(rows, last=given, dense_after=dense_after)
+            found = event_rows.flaws(rows, last=given, dense_after=dense_after)
             found += record_head.entry_flaws(connection, head, given)
             return [*found, *record_head.table_flaws(connection, head.totals)]
 
@@ -318,7 +317,7 @@ class SQLite:
             StorageError: the journal cannot be read.
         """
         with self._connections.one() as connection, _snapshot(connection):
-            yield from table_copy.dumped(connection)
+            yield from tables.dumped(connection)
 
     def restore(self, rows: Iterable[RecordRow]) -> None:
         """Take the rows of another journal; all or none.
@@ -327,7 +326,7 @@ class SQLite:
             StorageError: there is a record already, or the rows cannot be written.
         """
         with self._counted() as connection:
-            number, last = table_copy.restore(connection, rows, str(self._file), MOVE_ASIDE)
+            number, last = tables.restore(connection, rows, str(self._file), MOVE_ASIDE)
         if number:
             self._last = last
             self._head.advance(number, last)
@@ -340,7 +339,7 @@ class SQLite:
 
     def _link(self, before: bytes | None, *row: str) -> bytes:
         """The hash of a row, for SQL; if the row is not kept after all, the next group finds that another event is the last."""
-        self._last = hash_chain.link(hash_chain.START if before is None else before, *row)
+        self._last = event_rows.link(event_rows.START if before is None else before, *row)
         return self._last
 
     @contextmanager
@@ -362,17 +361,17 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file, bring those of an older one up to date, and refuse one from the future."""
-        if self._version(connection) == migrations.VERSION:
-            self._require_known(connection, migrations.VERSION)
+        if self._version(connection) == tables.VERSION:
+            self._require_known(connection, tables.VERSION)
             return
         use_write_ahead_log(connection)
         with _immediate(connection):  # of several processes that found it new, one makes the tables
             version = self._version(connection)
             self._require_known(connection, version)
-            migrations.bring_up_to_date(connection, version)
+            tables.bring_up_to_date(connection, version)
 
     def _require_known(self, connection: sqlite3.Connection, version: int) -> None:
-        if found := migrations.stranger(connection, version):
+        if found := tables.stranger(connection, version):
             raise StorageError(
                 f"the journal {found}",
                 where=str(self._file),
@@ -383,9 +382,9 @@ class SQLite:
 
     def _version(self, connection: sqlite3.Connection) -> int:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > migrations.VERSION:
+        if version > tables.VERSION:
             raise StorageError(
-                f"the journal was written by a newer KR (its form is {version}, this KR knows {migrations.VERSION})",
+                f"the journal was written by a newer KR (its form is {version}, this KR knows {tables.VERSION})",
                 where=str(self._file),
                 hint=f"update KR, or {MOVE_ASIDE}",
             )
@@ -425,7 +424,7 @@ def _append(connection: sqlite3.Connection, row: EventRow) -> int:
 def _insert(connection: sqlite3.Connection, rows: Sequence[EventRow]) -> tuple[bytes, int]:
     """Append events, but those whose ids are there already, and return the hash and the number of the last one; 0 where none is new."""
     last = connection.execute(sqlite_append.LAST_HASH).fetchone()
-    before: bytes = last[0] if last else hash_chain.START
+    before: bytes = last[0] if last else event_rows.START
     connection.execute("SAVEPOINT rows")
     try:
         return _put(connection, before, rows)
@@ -465,7 +464,7 @@ def _linked(before: bytes, rows: Sequence[EventRow]) -> tuple[list[Any], bytes]:
     """The values of rows with their hashes, and the last hash."""
     values: list[Any] = []
     for row in rows:
-        before = hash_chain.link(before, *row[:5])
+        before = event_rows.link(before, *row[:5])
         values += (*row, before)
     return values, before
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from kr_core import Event
-from kr_plugins.journals.sqlite.fair_lock import FairLock
+from kr_plugins.journals.sqlite.connections import FairLock
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
 
 pytestmark = pytest.mark.req("Z7")

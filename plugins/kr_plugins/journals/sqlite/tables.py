@@ -1,19 +1,23 @@
-"""The tables of `journal.sqlite`, and how a file of an older form comes to have them."""
+"""The tables of `journal.sqlite`, how a file of an older form comes to have them, and their rows copied from journal to journal."""
 
 from __future__ import annotations
 
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kr_plugins.journals import hash_chain
+from kr_core import StorageError
+from kr_core.plugin import RecordRow
+from kr_plugins.journals import event_rows
+from kr_plugins.journals.event_rows import START, decoded, feature_of
 from kr_plugins.journals.sqlite_append import VERSION
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["VERSION", "bring_up_to_date", "stranger"]
+__all__ = ["VERSION", "bring_up_to_date", "dumped", "restore", "stranger"]
 
 _MANY = 2000
 """Rows that are in memory at a time while a whole file is read."""
@@ -128,14 +132,69 @@ def _chain_form_1(connection: sqlite3.Connection) -> None:
     """Copy the events of a file of form 1, which had no hashes; who still has it open as such can write no more."""
     connection.execute("ALTER TABLE events RENAME TO unchained")
     _make(connection, _RECORD)
-    number, before = 0, hash_chain.START
+    number, before = 0, event_rows.START
     insert = "INSERT INTO events (number, id, time, run, kind, data, feature, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
     select = (
         "SELECT number, id, time, run, kind, data FROM unchained WHERE number > ? ORDER BY number LIMIT ?"
     )
     while rows := connection.execute(select, (number, _MANY)).fetchall():
         for number, *row in rows:
-            before = hash_chain.link(before, *row)
-            connection.execute(insert, (number, *row, hash_chain.feature_of(json.loads(row[-1])), before))
+            before = event_rows.link(before, *row)
+            connection.execute(insert, (number, *row, event_rows.feature_of(json.loads(row[-1])), before))
     connection.execute("DROP TABLE unchained")
     connection.execute("INSERT INTO chain (dense_after) VALUES (?)", (number,))
+
+
+_DUMP = {
+    "chain": "SELECT dense_after FROM chain",
+    "events": "SELECT number, id, time, run, kind, data, lower(hex(hash)) FROM events ORDER BY number",
+    "documents": "SELECT kind, key, status, version, data FROM documents ORDER BY number",
+    "steps": "SELECT run, key, result FROM steps ORDER BY run, key",
+    "grants": "SELECT grant_id, session, story FROM grants ORDER BY grant_id",
+    "counters": "SELECT kind, number FROM counters WHERE kind NOT LIKE '@%' ORDER BY kind",  # @: of this file's own rows
+    "cursors": "SELECT log, number FROM cursors ORDER BY log",
+}
+_RESTORE = {
+    "chain": "UPDATE chain SET dense_after = ?",
+    "events": "INSERT INTO events (number, id, time, run, kind, data, hash, feature) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "documents": "INSERT INTO documents (kind, key, status, version, data) VALUES (?, ?, ?, ?, ?)",
+    "steps": "INSERT INTO steps (run, key, result) VALUES (?, ?, ?)",
+    "grants": "INSERT INTO grants (grant_id, session, story) VALUES (?, ?, ?)",
+    "counters": "INSERT INTO counters (kind, number) VALUES (?, ?)",
+    "cursors": "INSERT INTO cursors (log, number) VALUES (?, ?)",
+}
+_FILLED = ("events", "documents", "steps", "grants")
+
+
+def dumped(connection: sqlite3.Connection) -> Iterator[RecordRow]:
+    """All rows; the caller's transaction keeps them as they are."""
+    for table, query in _DUMP.items():
+        for values in connection.execute(query):
+            yield RecordRow(table, tuple(values))
+
+
+def restore(
+    connection: sqlite3.Connection, rows: Iterable[RecordRow], where: str, hint: str
+) -> tuple[int, bytes]:
+    """Take the rows of another journal, in the caller's transaction; returns the number and the hash of the last entry.
+
+    Raises:
+        StorageError: this one has rows already.
+    """
+    for table in _FILLED:
+        if connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # noqa: S608  a constant
+            entries = connection.execute("SELECT count(*) FROM events").fetchone()[0]
+            raise StorageError(
+                f"there is a record already, of {entries} entries; two records cannot become one",
+                where=where,
+                hint=f"{hint}; nothing was imported",
+            )
+    last = (0, START)
+    for row in rows:
+        values: tuple[Any, ...] = row.values
+        if row.table == "events":
+            *rest, data, told = values
+            values = (*rest, data, bytes.fromhex(told), feature_of(decoded(data)))
+            last = (values[0], values[6])
+        connection.execute(_RESTORE[row.table], values)
+    return last
