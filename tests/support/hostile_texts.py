@@ -363,7 +363,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
     from kr_plugins.sources.deepwiki import told
     from kr_plugins.sources.local_docs import _documented, _fenced, _lead
     from kr_plugins.sources.web_search.site_corroboration import PlacedPassage, agreements
-    from kr_plugins.stores.files import index_salvage, reports
+    from kr_plugins.stores.files import repair, reports
 
     return {
         "a snippet": lambda text: snippets_in(
@@ -384,7 +384,7 @@ def _of_sources() -> dict[str, Callable[[str], object]]:
         "a report's entry": lambda text: reports.entry_of(
             "frameworks/a/b.md", text, undated=dt.date(2026, 1, 1)
         ),
-        "an index": lambda text: index_salvage.salvaged(text, dt.date(2026, 1, 1)),
+        "an index": lambda text: repair.salvaged(text, dt.date(2026, 1, 1)),
         "an answer of a wiki": lambda text: told(
             ToolResult(text, None, False), "What is the timeout?", "a/b"
         ),

@@ -14,10 +14,9 @@ from kr_core.toolkit import fold_name
 from kr_plugins.stores.files import repair
 from kr_plugins.stores.files.folder import KnowledgeFolder, reason, utc_now
 from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange
+from kr_plugins.stores.files.index_file import IndexFile, UnreadableIndexError
 from kr_plugins.stores.files.index_merge import merge_indexes, resolve_conflict
-from kr_plugins.stores.files.index_parser import UnreadableIndexError
-from kr_plugins.stores.files.indexes import IndexFile
-from kr_plugins.stores.files.paths import ReportPaths
+from kr_plugins.stores.files.reports import ReportPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,11 +10,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from kr_plugins.stores.files.entries import read
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index
-from kr_plugins.stores.files.index_edit import edited
-from kr_plugins.stores.files.index_parser import UnreadableIndexError, parse
-from kr_plugins.stores.files.index_row import IndexRow
+from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, IndexRow
+from kr_plugins.stores.files.index_edit import edited, read
+from kr_plugins.stores.files.index_file import UnreadableIndexError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

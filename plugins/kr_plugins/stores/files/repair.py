@@ -1,18 +1,19 @@
-"""What is wrong with a knowledge base, and its index made anew from the reports."""
+"""What is wrong with a knowledge base, and its index made again from the reports and from what a broken index still tells."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.plugin import SKELETON_MARK, Issue
-from kr_plugins.stores.files.entries import odd_values, read
+from kr_core.toolkit import yaml_text
 from kr_plugins.stores.files.folder import reason
-from kr_plugins.stores.files.index import ARCHIVED, LIVE, Index, RowChange
+from kr_plugins.stores.files.index import ARCHIVED, BOM, LIVE, Index, IndexRow, RowChange
+from kr_plugins.stores.files.index_edit import item_of, odd_values, read
+from kr_plugins.stores.files.index_file import CONFLICT_MARK, UnreadableIndexError, parse
 from kr_plugins.stores.files.index_merge import resolve_conflict
-from kr_plugins.stores.files.index_parser import UnreadableIndexError
-from kr_plugins.stores.files.index_salvage import head_of, salvaged
 from kr_plugins.stores.files.reports import ReportList, entry_of, readable_text, written_on
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from kr_core.plugin import Entry
     from kr_plugins.stores.files.folder import KnowledgeFolder
-    from kr_plugins.stores.files.index_row import IndexRow
-    from kr_plugins.stores.files.indexes import IndexFile
+    from kr_plugins.stores.files.index_file import IndexFile
 
 _REBUILD = "`kr cache rebuild`"
 _HINT = {
@@ -319,3 +319,70 @@ def _possible(entry: Entry, today: date) -> Entry:
     return entry.model_copy(
         update={"created": min(entry.created, today), "last_accessed": min(entry.last_accessed, today)}
     )
+
+
+_MOST_LINES = 60
+"""So many lines of an item are tried where a file is broken; KR's own have about a dozen."""
+_MOST_SALVAGED = 10_000
+"""Pieces of a broken index that are tried one by one."""
+_MOST_TRIED = 10_000_000
+"""Characters that are tried in all: a piece that is broken itself is tried once for each of its lines."""
+_TRY = 500
+"""Characters that are read in the time that each attempt takes besides."""
+
+
+def head_of(text: str, key: str, new: Index, undated: date) -> Index:
+    """An empty index with the comments and keys before the list of a broken file, as far as they can be read."""
+    text = _without_marks(text)
+    found = re.search(rf"^{key}:", text, re.MULTILINE)
+    if found is None:
+        return new
+    try:
+        return parse(f"{text[: found.start()]}{key}: []\n", key=key, header=new.header or {}, undated=undated)
+    except UnreadableIndexError:
+        return new
+
+
+def salvaged(text: str, undated: date) -> list[IndexRow]:
+    """The items of a broken index file that can still be read one by one.
+
+    The marks of a merge conflict are passed over, so that both sides count.
+    """
+    left = [_MOST_TRIED]
+    found = (read(_item(chunk, left), undated) for chunk in _chunks(_without_marks(text)))
+    return [IndexRow("", made) for made in found if made.entry is not None]
+
+
+def _without_marks(text: str) -> str:
+    text = text.removeprefix(BOM).replace("\r\n", "\n")
+    return "".join(line for line in text.splitlines(keepends=True) if not CONFLICT_MARK.match(line))
+
+
+def _item(chunk: str, left: list[int]) -> Any:
+    """What a piece of a broken file says; where it cannot be read, what its lines before the break say."""
+    lines = chunk.splitlines(keepends=True)[:_MOST_LINES]
+    while lines:
+        tried = "".join(lines)
+        left[0] -= len(tried) + _TRY
+        if left[0] < 0:
+            return None
+        try:
+            return item_of(tried)
+        except (yaml_text.YAMLError, ValueError, RecursionError):
+            lines.pop()
+    return None
+
+
+def _chunks(text: str) -> list[str]:
+    """The text cut wherever the least indented dashes stand."""
+    dashes = list(re.finditer(r"^( *)- ", text, re.MULTILINE))
+    if not dashes:
+        return []
+    indent = min((dash.group(1) for dash in dashes), key=len)
+    starts = [dash.start() for dash in dashes if dash.group(1) == indent][: _MOST_SALVAGED + 1]
+    chunks = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)][:_MOST_SALVAGED]
+    # Where the list ends, or the file was cut off, what follows is none of the item's.
+    return [
+        re.split(rf"^(?!{indent}[ -]|[^\S\n]*+(?:$|#))", chunk, maxsplit=1, flags=re.MULTILINE)[0]
+        for chunk in chunks
+    ]

@@ -14,7 +14,7 @@ from kr_core.hookspecs import Settings
 from kr_core.model import Entry
 from kr_plugins.stores.files import Files, kr_store
 from kr_plugins.stores.files.index_edit import written
-from kr_plugins.stores.files.index_parser import parse
+from kr_plugins.stores.files.index_file import parse
 
 
 class TestForm:

@@ -8,10 +8,9 @@ from support.files_store import HEADER, REPORT, TODAY, WILD, entry, given_index,
 
 from kr_core import yaml_text
 from kr_plugins.stores.files import index_edit
-from kr_plugins.stores.files.entries import KEYS, read
-from kr_plugins.stores.files.index_edit import cut, edited, item_of, own_form, written
-from kr_plugins.stores.files.index_parser import UnreadableIndexError, parse
-from kr_plugins.stores.files.index_row import IndexRow
+from kr_plugins.stores.files.index import IndexRow
+from kr_plugins.stores.files.index_edit import KEYS, cut, edited, item_of, own_form, read, written
+from kr_plugins.stores.files.index_file import UnreadableIndexError, parse
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _PLAIN = st.sampled_from(
