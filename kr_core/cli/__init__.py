@@ -31,7 +31,7 @@ def main(argv: "list[str] | None" = None) -> int:
         if code is not None:
             return code
     from kr_core.cli.command_runner import INTERRUPTED, end_process, run
-    from kr_core.cli.screen import Screen
+    from kr_core.terminal_text import Screen
 
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Self
 from kr_core.cli.excerpt import excerpt
 from kr_core.cli.given_file import lines_of, place_of
 from kr_core.cli.output import as_json
-from kr_core.cli.screen import Screen
 from kr_core.config.plugin_names import DOCUMENTS_SOURCE
 from kr_core.errors import ConfigError, StorageError
 from kr_core.research import Pipeline
 from kr_core.search.documents.index_errors import fault, is_there, out_of_place, unread
 from kr_core.search.documents.sqlite_index import FILE_NAME, DocumentStore
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import Screen, printable
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,6 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core.cli.output import ProgressLine, as_json, brief
-from kr_core.cli.screen import Screen
 from kr_core.expedition.provenance import ENDINGS, ending_of
 from kr_core.model.expedition import (
     AxiomFound,
@@ -23,7 +22,7 @@ from kr_core.model.expedition import (
     SubQueries,
     Synthesised,
 )
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import Screen, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

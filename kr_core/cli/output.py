@@ -9,8 +9,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core import yaml_text
-from kr_core.cli.screen import Screen
-from kr_core.terminal_text import cleaned, columns, printable
+from kr_core.terminal_text import Screen, cleaned, columns, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -278,7 +278,7 @@ def test_the_list_imports_little(site, project_folder, environ, tmp_path, config
         for name in loaded
     )
     assert {name for name in loaded if name.startswith("kr_core")} <= {
-        "kr_core", "kr_core._door", "kr_core._version", "kr_core.cli", "kr_core.cli.command_runner", "kr_core.cli.command_options", "kr_core.cli.command_parser", "kr_core.cli.plugins", "kr_core.cli.screen", "kr_core.config",
+        "kr_core", "kr_core._door", "kr_core._version", "kr_core.cli", "kr_core.cli.command_runner", "kr_core.cli.command_options", "kr_core.cli.command_parser", "kr_core.cli.plugins", "kr_core.config",
         "kr_core.config.config_file", "kr_core.config.plugin_names", "kr_core.errors",
         "kr_core.files", "kr_core.entry_points", "kr_core.terminal_text", "kr_core.user_state", "kr_core.yaml_text",
     }  # fmt: skip

@@ -20,7 +20,7 @@ from support.projects import PARCEL, install, make_environment
 
 from kr_core.cli import main
 from kr_core.cli.output import as_json, markdown
-from kr_core.cli.screen import Screen
+from kr_core.terminal_text import Screen
 
 SECONDS = 300
 """For a child process that is waited for."""
