@@ -16,8 +16,7 @@ from kr_core.agents.exchange import Key, key
 from kr_core.agents.question_dependencies import FINAL, answered
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import output
-from kr_core.cli.given_file import place_of
-from kr_core.cli.request_io import document
+from kr_core.cli.given_file import document, place_of
 from kr_core.config.config_file import find
 from kr_core.errors import ConfigError
 from kr_core.files import lock, read_start, write_atomically

@@ -6,15 +6,16 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from kr_core import yaml_text
 from kr_core.errors import ConfigError
 from kr_core.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["lines_of", "place_of", "text_of"]
+__all__ = ["document", "lines_of", "place_of", "text_of"]
 
 LARGEST = 20_000_000
 """Bytes of a request or a batch: some 10,000 questions of a page each."""
@@ -41,6 +42,24 @@ def text_of(name: str, folder: Path | None) -> str:
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise ConfigError(said, where=name, hint="name a file that can be read") from error
+
+
+def document(name: str, text: str) -> Any:
+    """What a file of requests or questions says: JSON is YAML too, so one reader serves both.
+
+    Raises:
+        ConfigError: it is neither; with the line.
+    """
+    try:
+        return yaml_text.load(text)
+    except (yaml_text.YAMLError, ValueError, RecursionError) as error:
+        line = yaml_text.error_line(error) if isinstance(error, yaml_text.YAMLError) else None
+        problem = str(getattr(error, "problem", None) or error)
+        raise ConfigError(
+            f"is neither YAML nor JSON: {problem}",
+            where=f"{name}:{line}" if line else name,
+            hint="mend it and ask again",
+        ) from error
 
 
 def lines_of(name: str) -> Iterator[str]:

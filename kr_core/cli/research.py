@@ -6,16 +6,17 @@ import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kr_core.cli import lessons, output, replay
-from kr_core.cli.given_file import text_of
-from kr_core.cli.request_io import document, exit_code, refreshed
+from kr_core.cli.given_file import document, text_of
 from kr_core.config import load
 from kr_core.errors import ConfigError
 from kr_core.lessons.lesson_requests import wants_lessons
+from kr_core.model.lessons import LessonsResult
 from kr_core.project.project import LocalProject
 from kr_core.protocols import Appendable
 from kr_core.research import Pipeline
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kr_core.config import Config
-    from kr_core.model import Event, ResearchRequest
+    from kr_core.model import Event, ResearchRequest, ResearchResult
     from kr_core.research.results import CompletedResearch
 
 
@@ -253,3 +254,18 @@ def _remember(
             "story_key": result.story_key,
         },
     )
+
+
+def exit_code(result: ResearchResult | LessonsResult) -> int:
+    """0 for any answer, 2 for an invalid request, 4 where there is no content."""
+    if isinstance(result, LessonsResult):
+        return lessons.exit_code(result)
+    if result.status == "failure":
+        return 2
+    if result.status == "cache-hit" or result.results.citations or result.results.cache_entry_id:
+        return 0
+    return 4
+
+
+def refreshed(raw: Any) -> Any:
+    return {**raw, "refresh": True} if isinstance(raw, Mapping) else raw

@@ -13,9 +13,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kr_core.aio import run as run_loop
-from kr_core.cli.given_file import text_of
+from kr_core.cli.given_file import document, text_of
 from kr_core.cli.output import as_json, tell
-from kr_core.cli.request_io import document, exit_code, refreshed
+from kr_core.cli.research import exit_code, refreshed
 from kr_core.errors import ConfigError
 from kr_core.lessons.lesson_requests import wants_lessons
 from kr_core.review import reviewed
