@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, T
 
 from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE
 from kr_core.aio import release_threads, shielded
-from kr_core.ask.argument_checks import check_arguments
-from kr_core.ask.router_parts import BaseRouterService
+from kr_core.ask.router_parts import BaseRouterService, check_arguments
 from kr_core.ask.worker_loop import TEND_SECONDS
 from kr_core.errors import ConfigError
 from kr_core.review import is_doubtful, reviewed

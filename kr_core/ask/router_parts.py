@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from kr_core.agents.question_dispatch import AgentDispatcher
-from kr_core.ask.argument_checks import checked
 from kr_core.ask.chat import CaseChat
 from kr_core.ask.question_steps import QuestionJobs
 from kr_core.ask.worker_loop import WorkerLoop
@@ -17,10 +18,13 @@ from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation.case_repository import CaseUpdater
 from kr_core.escalation.manager import EscalationManager
 from kr_core.escalation.worker import EscalationWorker
+from kr_core.model.execution_task import ExecutionTask
+from kr_core.model.questions import AgentHandle, Answer, EscalationRequest, HumanResponse, Question
+from kr_core.model.routing import RoutingRule
 from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from kr_core.ask.question_runs import QuestionRuns
@@ -29,8 +33,75 @@ if TYPE_CHECKING:
     from kr_core.dispatch.jobs import TaskJobs
     from kr_core.escalation.case_repository import CaseRepository
     from kr_core.model import Event
-    from kr_core.model.questions import AskResult, EscalationRequest
+    from kr_core.model.questions import AskResult
     from kr_core.protocols import CaseView
+
+__all__ = ["END_SECONDS", "BaseRouterService", "RouterParts", "check_arguments", "checked"]
+
+# -- what a program hands over, checked by the method's own annotations before anything is done with it ------
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+_KINDS: dict[str, type] = {
+    "str": str, "Question": Question, "Answer": Answer, "EscalationRequest": EscalationRequest, "HumanResponse": HumanResponse,
+    "AgentHandle": AgentHandle, "RoutingRule": RoutingRule, "ExecutionTask": ExecutionTask,
+}  # fmt: skip
+_HINTS = {
+    "str": "hand over a text",
+    "Question": 'hand over `Question(text="...", topic="...")`',
+    "ExecutionTask": 'hand over `ExecutionTask(id="T001", title="...")`',
+    "HumanResponse": 'hand over `HumanResponse(action="confirm", by="...")`',
+}
+
+
+def check_arguments(method: Callable[..., Any], service: object, args: Any, kwargs: Any) -> None:
+    """Refuse arguments that are not what a method takes.
+
+    Raises:
+        ConfigError: one is of another kind.
+        TypeError: one is missing, or unknown, as Python says it.
+    """
+    given = inspect.signature(method).bind(service, *args, **kwargs).arguments
+    for name, annotation in method.__annotations__.items():
+        if name in given:
+            where = f"{method.__name__}({name})"
+            for value, kind in _values(given[name], annotation, where):
+                _check(value, kind, where)
+
+
+def checked(
+    method: Callable[Concatenate[Any, _Parameters], _Result],
+) -> Callable[Concatenate[Any, _Parameters], _Result]:
+    """A method that refuses arguments of another kind than its annotations say, as `check_arguments` does."""
+
+    @wraps(method)
+    def called(self: Any, /, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        check_arguments(method, self, args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return called
+
+
+def _values(value: object, annotation: str, where: str) -> Iterator[tuple[object, str]]:
+    """What has to be of a kind: the value itself, or each one of a list."""
+    if annotation.startswith("Sequence["):
+        kind = annotation[len("Sequence[") : -1]
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            hint = f"hand over a list, each a `{kind}`"
+            raise ConfigError(f"is {value!r:.60}, not a list", where=where, hint=hint)
+        yield from ((one, kind) for one in value)
+    elif not (value is None and annotation.endswith(" | None")):
+        yield value, annotation.removesuffix(" | None")
+
+
+def _check(value: object, kind: str, where: str) -> None:
+    if kind in _KINDS and not isinstance(value, _KINDS[kind]):
+        hint = _HINTS.get(kind, f"hand over the `{kind}` that KR gave you, or make one")
+        raise ConfigError(f"is {value!r:.60}, not a `{kind}`", where=where, hint=hint)
+
+
+# -- the parts ---------------------------------------------------------------------------------------------
 
 END_SECONDS = 5.0
 """How long what is cancelled may take to end its programs and requests."""
