@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation import transitions
 from kr_core.escalation.render import shown
-from kr_core.escalation.report_update import with_report
+from kr_core.escalation.sanitize import harmless_line
 from kr_core.escalation.schedule import WAITING, CaseSchedule
 from kr_core.escalation.serialization import KIND, LATELY, document_of, plain, read, standing_of
 from kr_core.knowledge.wording import wording
 from kr_core.protocols import Document, Notice
 from kr_core.research.entry_lookup import describe
+from kr_core.research.human_review import Review, record_review
 from kr_core.research.stage_runner import show
 from kr_core.templates import search_folders
 
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from kr_core.model.event import Event
     from kr_core.model.questions import EscalationRequest, Question
     from kr_core.protocols import CaseView, Journal
+    from kr_core.research.container import Container
     from kr_core.research.pipeline import Pipeline
 
-__all__ = ["CaseListing", "CaseRepository", "CaseUpdater"]
-
+__all__ = ["CaseListing", "CaseRepository", "CaseUpdater", "with_report"]
 
 _QUESTION = "escalation.question"
 """Which cases a question has, by a hash of its feature and id: so that nobody reads all of them to find one."""
@@ -369,3 +370,28 @@ class CaseUpdater:
         """Show observers what was kept together with a case, and so did not go by them."""
         for event in events:
             show(event, self.pipeline.observers)
+
+
+def with_report(components: Container, case: Case) -> tuple[Case, list[Event]]:
+    """The case whose decision the knowledge base has now, and what the record says of it.
+
+    Args:
+        components: the project's.
+        case: a human has decided it, and it owes the report.
+
+    Raises:
+        StorageError: the knowledge base cannot be written.
+    """
+    request, answer, resolution = case.request, case.answer, case.resolution
+    assert request.query is not None, "it is about research"
+    assert answer is not None, "it is answered"
+    assert resolution is not None, "it is decided"
+    confirmed = request.answer is not None and answer.content == request.answer.content
+    review = Review(request.id, harmless_line(resolution.by), answer.content, confirmed, resolution.time)
+    came = record_review(components, request.query, request.report, review)
+    message = "; ".join([came.message, *came.notes])
+    events: list[Event] = []
+    if came.entry is not None:
+        about = {"escalation_id": request.id, "entry": came.entry, "report": came.path, "by": review.by}
+        events = [transitions.event(case, "report.reviewed", **about)]
+    return case._replace(care=case.care._replace(report=message)), events

@@ -12,9 +12,8 @@ from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.escalation import transitions
 from kr_core.escalation.case import ResearchSubject
-from kr_core.escalation.case_repository import CaseUpdater
+from kr_core.escalation.case_repository import CaseUpdater, with_report
 from kr_core.escalation.manager import EscalationManager
-from kr_core.escalation.report_update import with_report
 from kr_core.escalation.worker import EscalationWorker
 from kr_core.knowledge.ids import fold_name
 from kr_core.knowledge.wording import wording
