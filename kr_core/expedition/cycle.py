@@ -10,7 +10,7 @@ from kr_core.config.plugin_names import DEFAULT_EMBEDDER
 from kr_core.expedition import query_expansion
 from kr_core.expedition.checkpoints import kept_of, step_of
 from kr_core.expedition.facts import extraction, survey_facts
-from kr_core.expedition.facts.similarity import alike
+from kr_core.expedition.facts.comparison import alike
 from kr_core.expedition.search import Search
 from kr_core.expedition.survey_plan import OF_SUBJECT, names_subject
 from kr_core.model import Finding, Outcome

@@ -15,9 +15,8 @@ from kr_core.expedition.facts.axiom_store import AxiomStore, found_before, gone
 from kr_core.expedition.facts.corroboration import where
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
-from kr_core.expedition.report_confidence import confidence_of_report, told
+from kr_core.expedition.report_confidence import confidence_of_report, relevance_of, told
 from kr_core.expedition.search import SourceSearches, engines_of, query_of
-from kr_core.expedition.section_relevance import relevance_of
 from kr_core.expedition.survey_plan import compared_with
 from kr_core.model.expedition import (
     Axiom,

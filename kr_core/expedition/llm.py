@@ -22,7 +22,6 @@ from kr_core.expedition.answer import chosen
 from kr_core.expedition.facts import extraction
 from kr_core.expedition.facts.axiom import MEANINGS, of_inference, of_quote
 from kr_core.expedition.passage_pool import is_private
-from kr_core.expedition.token_budget import BYTES, CHANCES, TokenBudget, bound
 from kr_core.model.expedition import Axiom, SubQuery, Tokens
 from kr_core.model.questions import Question
 from kr_core.templates import render, search_folders
@@ -39,6 +38,49 @@ if TYPE_CHECKING:
     from kr_core.research.container import Container
 
 __all__ = ["AnswerProse", "LLMAnalyst"]
+
+_BYTES = 3
+"""Of UTF-8 that are a token at the least, in English prose and code as in Chinese; models differ, this errs on the safe side."""
+_CHANCES = 3
+"""The first try, the same once more, and the repair, which sends the bad reply too."""
+_MAX_RESERVED = 36_000
+
+
+def _bound(size: int, reply: int) -> int:
+    """The most tokens that a call takes.
+
+    Args:
+        size: bytes of its prompt.
+        reply: tokens of the longest reply.
+    """
+    return _CHANCES * (size // _BYTES + 2 * reply)
+
+
+class TokenBudget:
+    """The tokens of one expedition: what was spent, and what must be left for the ending.
+
+    Before a model is asked, the most that this can cost is reckoned: the prompt and the longest reply, for each of its three
+    chances. A call that would eat into the reserve is not made, so that an expedition never runs out before its answer.
+
+    Args:
+        limit: what it may spend.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.spent = 0
+        self.reserve = min(_MAX_RESERVED, limit // 2)
+        """What the ending may take."""
+
+    def affords(self, most: int, *, ending: bool = False) -> bool:
+        """Whether a call that takes so many tokens at most may be made."""
+        return self.spent + most + (0 if ending else self.reserve) <= self.limit
+
+    @property
+    def left(self) -> int:
+        """What may still be spent, the reserve included."""
+        return max(0, self.limit - self.spent)
+
 
 _REPLY_TOKENS = 2_000
 _MAX_QUERIES = 4
@@ -210,8 +252,8 @@ class LLMAnalyst:
     async def write(self, state: ExpeditionState) -> dict[str, Any]:
         """The answer's sentences; `lines` is None where rules have to compose it."""
         axioms = [axiom for axiom in chosen(state) if axiom.status != "superseded"]
-        size = self._ledger.reserve // CHANCES - 2 * _REPLY_TOKENS
-        room = size * BYTES - len(self._system.encode())
+        size = self._ledger.reserve // _CHANCES - 2 * _REPLY_TOKENS
+        room = size * _BYTES - len(self._system.encode())
         told: list[str] = []
         for number, axiom in enumerate(axioms, 1):
             against = f" (disputed by {', '.join(axiom.conflicts)})" if axiom.conflicts else ""
@@ -260,7 +302,7 @@ class LLMAnalyst:
         }
         size = len(self._system.encode()) + len(prompt.encode("utf-8", "replace")) + len(json.dumps(schema))
         name = self._profile.name
-        if not self._ledger.affords(bound(size, _REPLY_TOKENS), ending=ending):
+        if not self._ledger.affords(_bound(size, _REPLY_TOKENS), ending=ending):
             note = f"{name}: not asked for {field}: too few tokens are left{'' if ending else ' beside the ending'}"
             return {"said": None, "tokens": {}, "notes": [note], "spent_up": not ending}
         came = await self._desk.consult(
@@ -272,10 +314,10 @@ class LLMAnalyst:
         reply = came.reply
         told = reply.input_tokens is not None or reply.output_tokens is not None
         tokens = Tokens(
-            input=(reply.input_tokens or 0) if told else size // BYTES,
+            input=(reply.input_tokens or 0) if told else size // _BYTES,
             output=(reply.output_tokens or 0)
             if told
-            else len(reply.text.encode("utf-8", "replace")) // BYTES,
+            else len(reply.text.encode("utf-8", "replace")) // _BYTES,
             cost_usd=reply.cost_usd or 0.0,
         ).model_dump()
         if came.fields is None:

@@ -1,22 +1,72 @@
-"""How sure a report is: what the project's scorer says of its passages, as of those of an answer, apart from the weights of signals."""
+"""How sure a report is: what the project's scorer says of its passages, and how likely the facts of a survey are about its question.
+
+The scorer judges passages as those of an answer, apart from the weights of signals. The likeliness is a small logistic model,
+fitted on surveys that others wrote; `tests/quality/fit_survey_relevance.py` fits the weights and says how well they hold on
+questions that were left out.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from kr_core.model import Citation, Claim, Draft, Finding, Outcome
+from kr_core.expedition.survey_plan import short_name
+from kr_core.model import Citation, Claim, Draft, Finding, Outcome, Score
 from kr_core.research.report import score_of
+from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kr_core.expedition.passage_pool import PoolEntry
-    from kr_core.model import ResearchQuery, Score
+    from kr_core.model import ResearchQuery, SurveyPlan
     from kr_core.model.expedition import Axiom
     from kr_core.plugin_calls import PluginCalls
     from kr_core.protocols import Scorer
 
-__all__ = ["confidence_of_report", "told"]
+__all__ = ["confidence_of_report", "relevance_of", "told", "traits_of"]
+
+_WEIGHTS = (0.77, 6.1, 0.65, 0.46, 0.41)
+_CONSTANT = -0.25
+_HIGH, _MEDIUM = 80, 50
+
+
+def traits_of(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> tuple[float, ...]:
+    """What is known of a fact.
+
+    The share of the subject's words that it says with its heading, whether these are two at least, whether the heading has one,
+    whether it is of one of a kind, and whether it warns or tells a change.
+
+    Args:
+        plan: what the survey asks for.
+        one: its passage.
+        axiom: the fact.
+    """
+    asked = {root_of(word) for word in words(plan.about) if word not in STOP_WORDS}
+    said = {root_of(word) for word in words(axiom.statement)}
+    named = {root_of(word) for word in words(short_name(axiom.signals[0].title))}
+    total = len(asked) or 1
+    held = len(asked & (said | named))
+    return (
+        held / total,
+        float(held > 1),
+        float(bool(asked & named)),
+        float(bool(one.family)),
+        float(axiom.category in {"safety", "history"}),
+    )
+
+
+def relevance_of(plan: SurveyPlan, facts: Sequence[tuple[PoolEntry, Axiom]]) -> Score:
+    """How sure it is that some facts, of which there is one at least, are about the question: the mean of what the model says of each."""
+    share = sum(_probability(traits_of(plan, one, axiom)) for one, axiom in facts) / len(facts)
+    score = round(share * 100)
+    return Score(score=score, level="high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low")
+
+
+def _probability(traits: Sequence[float]) -> float:
+    worth = sum(weight * trait for weight, trait in zip(_WEIGHTS, traits, strict=True)) + _CONSTANT
+    return 1 / (1 + math.exp(-worth))
+
 
 _MOST = 8
 """Passages that are judged."""

@@ -12,8 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.facts.survey_facts import cautions
+from kr_core.expedition.report_confidence import relevance_of
 from kr_core.expedition.report_confidence import told as confidence_told
-from kr_core.expedition.section_relevance import relevance_of
 from kr_core.expedition.survey_plan import OF_SUBJECT, short_name
 from kr_core.question.analysis import asks_since
 from kr_core.search.thesaurus import expand, near

@@ -2,7 +2,7 @@
 
     python tests/quality/fit_survey_relevance.py
 
-Each fact that a report cites is a row of the traits in `kr_core/expedition/section_relevance.py`. Its label is the count of `measure_surveys.py`. Questions are left out one
+Each fact that a report cites is a row of the traits in `kr_core/expedition/report_confidence.py`. Its label is the count of `measure_surveys.py`. Questions are left out one
 by one to see how well the fit holds. Prints the weights for that module.
 """
 
@@ -15,7 +15,7 @@ import measure_surveys as surveys
 import numpy as np
 
 from kr_core.expedition import expedition_runner
-from kr_core.expedition.section_relevance import traits_of
+from kr_core.expedition.report_confidence import traits_of
 from kr_core.expedition.survey_plan import short_name
 from kr_core.toolkit import yaml_text
 

@@ -13,21 +13,25 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from math import sqrt
+from operator import mul
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.expedition.facts.corroboration import document_of
 from kr_core.plain_text import normalised, plain
 from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from kr_core.model.expedition import Axiom, Signal
+    from kr_core.protocols import Embedder
 
 __all__ = [
     "ALIKE",
     "ComparedRow",
     "Relation",
+    "alike",
     "are_of_releases",
     "common_cells",
     "compared",
@@ -35,7 +39,6 @@ __all__ = [
     "row_of",
     "tell_changes",
 ]
-
 
 Relation = Literal["same", "conflict", "other"]
 
@@ -265,3 +268,44 @@ def _words(text: str) -> list[str]:
 
 def _place(signal: Signal) -> str:
     return f"{signal.title} {signal.source} {signal.locator}"
+
+
+def alike(
+    embedder: Callable[[], Embedder | None], fresh: Sequence[Axiom], known: Iterable[Axiom]
+) -> dict[str, Any]:
+    """The pairs of ids of axioms whose statements lie near each other, and a note where they could not be compared.
+
+    It may load a model or ask a service; call it off the event loop.
+
+    Args:
+        embedder: gives what makes vectors, or None.
+        fresh: what was found now; each is compared with the others and with what is known.
+        known: what was known before.
+    """
+    pairs: list[list[str]] = []
+    try:
+        made = embedder()
+        if made is None or not fresh:
+            return {"pairs": pairs, "notes": []}
+        axioms = list({axiom.id: axiom for axiom in (*fresh, *known)}.values())
+        vectors = [_normal(vector) for vector in made.embed([axiom.statement for axiom in axioms])]
+        if len(vectors) != len(axioms):
+            raise ValueError(f"{len(vectors)} vectors for {len(axioms)} texts")
+        new = len({axiom.id for axiom in fresh})
+        pairs = [
+            [axioms[place].id, axioms[other].id]
+            for place in range(new)
+            for other in range(place + 1, len(axioms))
+            if sum(map(mul, vectors[place], vectors[other])) >= ALIKE
+        ]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may raise anything; words are compared in any case
+        return {"pairs": [], "notes": [f"embedder: {error}; statements are compared by their words alone"]}
+    return {"pairs": pairs, "notes": []}
+
+
+def _normal(vector: Iterable[float]) -> list[float]:
+    values = [float(value) for value in vector]
+    length = sqrt(sum(value * value for value in values))
+    return [value / length for value in values] if length else values

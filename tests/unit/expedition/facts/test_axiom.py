@@ -9,10 +9,9 @@ from pydantic import ValidationError
 
 from kr_core import Axiom, Passage, Signal
 from kr_core.expedition.facts.axiom import category_of, of_note, of_quote, signal_type
-from kr_core.expedition.facts.comparison import compared
+from kr_core.expedition.facts.comparison import alike, compared
 from kr_core.expedition.facts.corroboration import confidence_of, voices
 from kr_core.expedition.facts.merge import KnownAxioms
-from kr_core.expedition.facts.similarity import alike
 from kr_core.model.expedition import WEIGHTS
 
 WHEN = datetime(2026, 2, 5, tzinfo=UTC)
