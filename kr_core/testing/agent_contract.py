@@ -15,7 +15,7 @@ from kr_core.errors import RequestError
 from kr_core.model import Outcome
 from kr_core.model.questions import Reply
 from kr_core.testing.faults import FaultyTransport, NetworkFault
-from kr_core.testing.hostile import EVALUATED, HOSTILE
+from kr_core.testing.samples import EVALUATED, HOSTILE
 from kr_core.testing.service_contract import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import JobOptions, build, job_in
 from kr_core.testing.watchers import watched

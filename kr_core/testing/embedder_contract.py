@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kr_core.testing.checks import raises_nothing
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from kr_core.plugin_calls import OverdueError, call_within
 from kr_core.protocols import Ephemeral, HumanReply, Notice, OpenCase, PollResult, UnparsedReply
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.faults import FaultyTransport, NetworkFault
-from kr_core.testing.hostile import EVALUATED, HOSTILE
+from kr_core.testing.samples import EVALUATED, HOSTILE
 from kr_core.testing.service_contract import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import context_in
 

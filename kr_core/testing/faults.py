@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from kr_core.model import Finding, Outcome, Passage
-from kr_core.testing.hostile import HOSTILE
+from kr_core.testing.samples import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

@@ -16,8 +16,8 @@ from kr_core.model import Draft, Passage, Report, ResearchQuery, Score
 from kr_core.model.questions import Answer, AskResult, EscalationRequest, Question
 from kr_core.model.routing import Route
 from kr_core.registry import StageHooks, contract
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import CompatibilityRules
+from kr_core.testing.samples import HOSTILE
 
 __all__ = ["HookContract"]
 

@@ -12,8 +12,8 @@ from kr_core.testing import samples
 from kr_core.testing.counters import STORY, CountersContract
 from kr_core.testing.document_store import DocumentStoreContract
 from kr_core.testing.event_log import EventLogContract
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.opened_journal import OpenedJournal, keep
+from kr_core.testing.samples import HOSTILE
 
 if TYPE_CHECKING:
     from kr_core.protocols import Journal

@@ -14,8 +14,8 @@ from kr_core.model import Event
 from kr_core.protocols import LogRecord, ReadableLog
 from kr_core.testing import samples
 from kr_core.testing.checks import raises_nothing
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

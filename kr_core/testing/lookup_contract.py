@@ -11,8 +11,8 @@ from kr_core.knowledge.topic_lookup import TopicIndex
 from kr_core.protocols import EntryMatch, KeptReport, LookupDecision, LookupRules
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import HOSTILE
 from kr_core.testing.surroundings import DAY
 
 if TYPE_CHECKING:

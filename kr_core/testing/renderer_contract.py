@@ -11,8 +11,8 @@ from kr_core.model import SKELETON_MARK
 from kr_core.research.report import evidence_of
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned
-from kr_core.testing.hostile import EVALUATED, HOSTILE, PLAIN
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import EVALUATED, HOSTILE, PLAIN
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from kr_core.errors import ConfigError
 from kr_core.model.questions import Question
 from kr_core.model.routing import HUMAN, Route
 from kr_core.testing.checks import check_purity
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import HOSTILE
 from kr_core.testing.surroundings import TABLE
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from kr_core.model import Draft, Finding, Outcome, Score
 from kr_core.testing import samples
 from kr_core.testing.checks import check_purity, returned
-from kr_core.testing.hostile import HOSTILE
 from kr_core.testing.plugin_contract import PluginContract
+from kr_core.testing.samples import HOSTILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from kr_core.model import Finding, Outcome, Passage, ResearchQuery
 from kr_core.research.outcomes import ABSOLUTE
 from kr_core.testing.checks import raises_nothing
 from kr_core.testing.faults import FaultyTransport, NetworkFault
-from kr_core.testing.hostile import EVALUATED, HOSTILE
+from kr_core.testing.samples import EVALUATED, HOSTILE
 from kr_core.testing.service_contract import NETWORK_FAULTS, ServiceContract
 from kr_core.testing.surroundings import context_in
 from kr_core.testing.watchers import watched

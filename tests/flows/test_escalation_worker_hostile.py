@@ -10,7 +10,7 @@ from support.boards import Board, Wall, service
 
 from kr_core import HumanResponse, Question, RequestError
 from kr_core.model import Outcome
-from kr_core.testing.hostile import HOSTILE
+from kr_core.testing.samples import HOSTILE
 from kr_core.toolkit import read_replies
 
 UNSURE = said(confidence=65)

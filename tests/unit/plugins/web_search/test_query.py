@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.plugin import ResearchQuery
-from kr_core.testing.hostile import HOSTILE
+from kr_core.testing.samples import HOSTILE
 from kr_plugins.sources.web_search.query import search_text
 
 
