@@ -14,7 +14,7 @@ import pytest
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from support.mcp_door import MODES, TOOLS, client, environment, over_http, request
 
-from kr_core.server.connection_limits import ConnectionLimits, LimitedServer
+from kr_core.server.http_server import ConnectionLimits, LimitedServer
 from kr_core.server.mcp.http_transport import application
 from kr_core.server.served_project import ServedProject
 

@@ -8,10 +8,9 @@ from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.model import ResearchRequest
 from kr_core.model.lessons import PHASES
-from kr_core.server.mcp import batch_text
-from kr_core.server.mcp import reply_text as telling
+from kr_core.server.mcp import reply_text
 from kr_core.server.mcp.elicitation import CANNOT_ASK, ElicitationResult, Human
-from kr_core.server.mcp.report_search import entry_of, found, report_of
+from kr_core.server.mcp.resources import entry_of, found, report_of
 from kr_core.server.mcp.search_task import task_of
 from kr_core.server.mcp.text_pages import fitted, page_of
 from kr_core.terminal_text import printable
@@ -70,7 +69,7 @@ class Tools:
             request = await shielded(lambda: pipeline.request(given.question, **options))
             task = task_of(result, request.query) if isinstance(request, ResearchRequest) else None
         values = {**result.to_dict(), **({} if task is None else {"search_this": task})}
-        return ToolReply(telling.researched(result, task), fitted(values), result.status == "failure")
+        return ToolReply(reply_text.researched(result, task), fitted(values), result.status == "failure")
 
     async def expedition(self, given: tool_arguments.ExpeditionArguments, _human: Human) -> ToolReply:
         """Research a large question, or go on with an expedition that was begun."""
@@ -78,7 +77,7 @@ class Tools:
 
         finished = await researched(await self._project.pipeline(), given)
         return ToolReply(
-            telling.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens)
+            reply_text.expedition(finished), fitted(finished.model_dump(mode="json"), given.max_tokens)
         )
 
     async def research_request(
@@ -90,7 +89,7 @@ class Tools:
             given.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
         )
         return ToolReply(
-            batch_text.requested(values), batch_text.shortened(values), batch_text.is_failure(values)
+            reply_text.requested(values), reply_text.shortened(values), reply_text.is_failure(values)
         )
 
     async def search_knowledge(
@@ -102,7 +101,7 @@ class Tools:
             lambda: found(store, given.question, given.framework, archived=given.archived)
         )
         shown, pages = _page(entries, given)
-        lines = [telling.entry_line(one) for one in shown] or [
+        lines = [reply_text.entry_line(one) for one in shown] or [
             "Nothing was found. `research` may find an answer."
         ]
         if shown:
@@ -241,7 +240,7 @@ class Tools:
         if given.exchange_id:
             return await self._exchange(given, listed)
         shown, pages = _page(listed, given)
-        lines = [telling.exchange_line(one) for one in shown] or ["Nothing is on the record."]
+        lines = [reply_text.exchange_line(one) for one in shown] or ["Nothing is on the record."]
         if shown:
             lines += ["", "All of one: qa_log(exchange_id=ID)."]
         values = {
@@ -259,7 +258,7 @@ class Tools:
             raise ConfigError("is not on the record", where=given.exchange_id, hint="qa_log() lists what is")
         pipeline = await self._project.pipeline()
         told = await shielded(lambda: list(entries(pipeline.journal, LogFilter(exchange=given.exchange_id))))
-        page = page_of("\n".join(map(telling.log_entry, told)), given.page, given.max_tokens)
+        page = page_of("\n".join(map(reply_text.log_entry, told)), given.page, given.max_tokens)
         values = {
             "exchanges": [_exchange(one, None) for one in listed],
             "total": len(listed), "page": given.page, "pages": page.of,
@@ -292,10 +291,10 @@ class Tools:
 
 def _answered(service: AsyncKnowledgeRouterService, result: AskResult, said: str = "") -> ToolReply:
     where = "" if result.escalation is None else _where(service, result.escalation.id)
-    waits = telling.waiting(result, said, where)
+    waits = reply_text.waiting(result, said, where)
     values = result.to_dict()
     values["notes"] = [*waits, *values["notes"]]
-    return ToolReply(telling.answered(result, waits), fitted(values), result.status == "failed")
+    return ToolReply(reply_text.answered(result, waits), fitted(values), result.status == "failed")
 
 
 def _where(service: AsyncKnowledgeRouterService, name: str) -> str:
@@ -325,7 +324,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def _exchange(one: LoggedExchange, most: int | None) -> dict[str, Any]:
     question, answer = (
-        text if most is None else telling.brief(text, most) for text in (one.question, one.answer)
+        text if most is None else reply_text.brief(text, most) for text in (one.question, one.answer)
     )
     return {
         "exchange_id": one.id,

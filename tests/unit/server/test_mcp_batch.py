@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kr_core.server.mcp.batch_text import is_failure, requested, shortened
+from kr_core.server.mcp.reply_text import is_failure, requested, shortened
 from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, tokens
 
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from kr_core.server.connection_limits import ConnectionLimits, LimitedServer
+from kr_core.server.http_server import ConnectionLimits, LimitedServer
 from kr_core.server.mcp.http_transport import application
 from kr_core.server.served_project import ServedProject
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
-from kr_core.server.connection_limits import ConnectionLimits, LimitedServer
+from kr_core.server.http_server import ConnectionLimits, LimitedServer
 
 pytestmark = pytest.mark.req("H2", "Z6")
 
