@@ -1,23 +1,29 @@
-"""`kr worker`: answers questions that other processes have queued, and does what is due for those that wait for a human."""
+"""`kr worker`: answers questions that other processes have queued, and does what is due for those that wait for a human.
+
+Whether it is well, it says over HTTP: for the program that watches it and restarts it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from kr_core.aio import shielded
 from kr_core.ask.async_service import AsyncKnowledgeRouterService
 from kr_core.ask.question_runs import ASK
 from kr_core.ask.research_batches import RESEARCH
 from kr_core.ask.run_worker import RunCounts
 from kr_core.cli.terminal import tell
-from kr_core.cli.worker_health import health
-from kr_core.errors import ConfigError, suggestion
+from kr_core.errors import ConfigError, KRError, suggestion
 from kr_core.research import Pipeline
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
 CONCURRENCY = 4
 QUEUES = (ASK, RESEARCH, "upkeep")
@@ -68,3 +74,69 @@ def _queues(names: str | None) -> tuple[str, ...]:
             hint = suggestion(name, QUEUES, "queues")
             raise ConfigError(f"`{name}` is not a queue", where=f"--queues {names}", hint=hint)
     return queues
+
+
+_SECONDS = 5.0
+"""How long the journal may take to answer, and who asks to say what they want."""
+_LARGEST_PORT = 65535
+
+
+@asynccontextmanager
+async def health(
+    address: str | None, pipeline: Pipeline, counts: RunCounts, stop: asyncio.Event
+) -> AsyncIterator[None]:
+    """Answer at an address while a worker works: 200 if it can use the journal, else 503; `/metrics` for Prometheus.
+
+    Args:
+        address: a port of this machine's loopback, or `HOST:PORT`; None for none.
+        pipeline: the project's.
+        counts: what the worker does.
+        stop: is set once it is to end.
+
+    Raises:
+        ConfigError: it is not an address, or another program uses it.
+    """
+    if address is None:
+        yield
+        return
+    host, port = _place(address)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, TimeoutError, EOFError, asyncio.LimitOverrunError):
+            async with asyncio.timeout(_SECONDS):
+                asked = await reader.readuntil(b"\r\n\r\n")
+            status, kind, body = await _answer(asked, pipeline, counts, stop)
+            head = f"HTTP/1.1 {status} {status.phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+            writer.write(f"{head}Connection: close\r\n\r\n".encode() + body)
+            await writer.drain()
+        writer.close()
+
+    try:
+        server = await asyncio.start_server(serve, host, port)
+    except OSError as error:
+        raise ConfigError(f"cannot be used: {error}", where=f"--health {address}") from error
+    async with server:
+        yield
+
+
+async def _answer(
+    asked: bytes, pipeline: Pipeline, counts: RunCounts, stop: asyncio.Event
+) -> tuple[HTTPStatus, str, bytes]:
+    told = {"performing": counts.performing, "performed": counts.performed, "failed": counts.failed}
+    if asked.split(b" ", 2)[1:2] == [b"/metrics"]:
+        lines = [f"kr_worker_runs_{name} {count}" for name, count in told.items()]
+        return HTTPStatus.OK, "text/plain; version=0.0.4", ("\n".join(lines) + "\n").encode()
+    status, said = HTTPStatus.OK, "ending" if stop.is_set() else "ok"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            await shielded(lambda: pipeline.journal.cursor("health"))
+    except (KRError, TimeoutError) as error:
+        status, said = HTTPStatus.SERVICE_UNAVAILABLE, str(error) or "the journal does not answer"
+    return status, "application/json", json.dumps({"status": said, **told}).encode()
+
+
+def _place(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and int(port) <= _LARGEST_PORT):
+        raise ConfigError("is not an address", where=f"--health {address}", hint="give a port, or HOST:PORT")
+    return host.strip("[]") or "127.0.0.1", int(port)

@@ -15,11 +15,10 @@ from kr_core.dispatch.agent_process import EndedAgent, run_agent
 from kr_core.dispatch.aside import kept_aside
 from kr_core.dispatch.gate import Verdict, judge, objects_of, patch_of, require_own_names, without_ignored
 from kr_core.dispatch.grants import MOST
-from kr_core.dispatch.record import GrantRequest, RefusedPath, TaskRecord, keep
+from kr_core.dispatch.record import GrantRequest, RefusedPath, TaskLog, TaskRecord, keep
 from kr_core.dispatch.reviews import post_review, review_of
 from kr_core.dispatch.scopes import REVIEWER
 from kr_core.dispatch.session import ENDED_WITH_KR
-from kr_core.dispatch.task_log import TaskLog
 from kr_core.dispatch.workspace import open_workspace, remove_folder
 from kr_core.errors import KRError
 from kr_core.git.landing import Rewrite, land

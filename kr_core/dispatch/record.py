@@ -1,4 +1,7 @@
-"""Where each task of a feature is: kept in the journal, so that any process can say it, and a later run goes on from it."""
+"""Where each task of a feature is: kept in the journal, so that any process can say it, and a later run goes on from it.
+
+What happens to an attempt at a task is put on record here, too.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from kr_core.model import Event, new_id
 from kr_core.model.base import Value
 from kr_core.protocols import Document
+from kr_core.research.stage_runner import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kr_core.model import Event
     from kr_core.protocols import Journal
+    from kr_core.research import Pipeline
+    from kr_core.speckit.task_file import Task
 
-__all__ = ["FINAL", "KIND", "GrantRequest", "TaskRecord", "keep", "record_of_key", "records", "task_record"]
+__all__ = [
+    "FINAL",
+    "KIND",
+    "GrantRequest",
+    "TaskLog",
+    "TaskRecord",
+    "keep",
+    "record_of_key",
+    "records",
+    "task_record",
+]
 
 KIND = "task"
 FINAL = ("succeeded", "failed", "timed_out", "blocked_by_scope")
@@ -118,3 +134,22 @@ def records(journal: Journal, feature: str = "", status: str = "") -> Iterator[T
         after = page[-1].key
         if len(page) < _PAGE:
             return
+
+
+class TaskLog:
+    """Puts what happens to an attempt at a task on record."""
+
+    def __init__(self, pipeline: Pipeline, feature: str, task: Task) -> None:
+        self.attempt = new_id()
+        self._pipeline = pipeline
+        self._about = {"exchange_id": self.attempt, "feature_id": feature, "question_id": task.id}
+
+    def event(self, kind: str, **data: Any) -> Event:
+        """An event that is stored together with the record."""
+        event = Event(kind, self.attempt, {**self._about, **data}, f"{self.attempt}-{new_id()}")
+        show(event, self._pipeline.observers)
+        return event
+
+    def say(self, kind: str, **data: Any) -> None:
+        """Put something on record; the record that follows makes it durable."""
+        self._pipeline.journal.append((self.event(kind, **data),))
