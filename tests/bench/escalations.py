@@ -23,7 +23,7 @@ from support import github_server  # type: ignore[import-not-found]  # tests are
 from kr_core import Pipeline, Question
 from kr_core.escalation.case_repository import CaseRepository
 from kr_core.escalation.schedule import CaseActions, Delivery
-from kr_plugins.escalations.github.comment_body import body
+from kr_plugins.escalations.github.comments import body
 from kr_plugins.escalations.github.outbox import Outbox
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from weakref import WeakKeyDictionary
 from kr_core import ConfigError, RequestError
 from kr_core.plugin import Outcome, PollResult, Provider, hookimpl
 from kr_plugins.escalations.github.client import GitHubClient, Pace
-from kr_plugins.escalations.github.comment_body import mentions, name_of, still
-from kr_plugins.escalations.github.comments import place_of
+from kr_plugins.escalations.github.comments import mentions, name_of, place_of, still
 from kr_plugins.escalations.github.outbound import GoneError, Poster
 from kr_plugins.escalations.github.outbox import Outbox, PostedItem
 from kr_plugins.escalations.github.permissions import Permissions

@@ -1,11 +1,17 @@
-"""What is written to GitHub: texts that refer to nothing and nobody, cut to what a comment holds, under a signed marker."""
+"""Comments as GitHub tells of them, and what KR writes to GitHub.
+
+What is not as GitHub describes a comment is none. A text of KR's refers to nothing and nobody, is cut to what a comment holds, and
+lies under a signed marker.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kr_plugins.escalations.github.client import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,13 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST",
+    "Comment",
     "about_of",
     "body",
+    "comment_of",
     "escaped",
     "marked",
     "mentions",
     "name_of",
     "named",
+    "place_of",
     "shortened",
     "still",
     "unmarked",
@@ -136,3 +145,69 @@ def body(ledger: Outbox, name: str, text: str, rest: str) -> str:
     """A whole body; `text` is fit to be posted, `rest` is told where it is too long."""
     head = f"{marked(ledger, name)}\n\n"
     return head + shortened(text, MOST - len(head), rest)
+
+
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})(?:\[bot\])?")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_ISSUE = re.compile(r"/issues/(?P<issue>[0-9]{1,18})\Z")
+_PLACE = re.compile(
+    r"/(?P<repository>[^/]+/[^/]+)/(?:issues|pull)/(?P<issue>[0-9]{1,18})#issuecomment-(?P<comment>[0-9]{1,18})\Z"
+)
+
+
+class Comment(NamedTuple):
+    """A comment on an issue."""
+
+    id: int
+    issue: int
+    login: str
+    is_person: bool
+    """Whether an account of a person wrote it; False for bots."""
+    app: bool
+    """Whether a program wrote it for somebody."""
+    body: str
+    created: str
+    updated: str
+    url: str
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it may say something else than at first."""
+        return self.created != self.updated
+
+
+def comment_of(told: Any) -> Comment | None:
+    """A comment of GitHub's JSON; None where it is none, or nobody's any more."""
+    if not isinstance(told, dict):
+        return None
+    user = told.get("user")
+    login = user.get("login") if isinstance(user, dict) else None
+    at, url = told.get("issue_url"), told.get("html_url")
+    issue = _ISSUE.search(at) if isinstance(at, str) else _PLACE.search(url) if isinstance(url, str) else None
+    body, created, updated = told.get("body"), told.get("created_at"), told.get("updated_at")
+    if (
+        not is_whole(told.get("id"))
+        or issue is None
+        or not (isinstance(login, str) and _LOGIN.fullmatch(login))
+        or not all(isinstance(time, str) and _TIME.fullmatch(time) for time in (created, updated))
+    ):
+        return None
+    return Comment(
+        told["id"],
+        int(issue["issue"]),
+        login,
+        user.get("type") == "User" and not login.endswith("[bot]"),  # type: ignore[union-attr]  # it has a login
+        told.get("performed_via_github_app") is not None,
+        body if isinstance(body, str) else "",
+        created,  # type: ignore[arg-type]  # all of them are texts
+        updated,  # type: ignore[arg-type]  # as above
+        url if isinstance(url, str) else "",
+    )
+
+
+def place_of(url: str, repository: str) -> tuple[int, int] | None:
+    """The issue and comment at an address in this repository."""
+    found = _PLACE.search(url)
+    if found is None or found["repository"].lower() != repository.lower():
+        return None
+    return int(found["issue"]), int(found["comment"])

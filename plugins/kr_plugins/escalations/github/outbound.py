@@ -11,17 +11,18 @@ import httpx
 
 from kr_core import Outcome, RequestError
 from kr_plugins.escalations.github.client import GONE, MOVED, GitHubRefusedError, is_whole
-from kr_plugins.escalations.github.comment_body import (
+from kr_plugins.escalations.github.comments import (
     MOST,
+    Comment,
     about_of,
     body,
+    comment_of,
     escaped,
     marked,
     named,
     shortened,
     unmarked,
 )
-from kr_plugins.escalations.github.comments import Comment, comment_of
 from kr_plugins.escalations.github.outbox import PostedItem
 
 if TYPE_CHECKING:

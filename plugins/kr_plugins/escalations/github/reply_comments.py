@@ -16,8 +16,7 @@ from kr_core import RequestError
 from kr_core.plugin import HumanReply, Outcome, PollResult, UnparsedReply
 from kr_core.toolkit import read_replies
 from kr_plugins.escalations.github.client import GONE, GitHubRefusedError, date_of
-from kr_plugins.escalations.github.comment_body import about_of
-from kr_plugins.escalations.github.comments import Comment, comment_of, place_of
+from kr_plugins.escalations.github.comments import Comment, about_of, comment_of, place_of
 from kr_plugins.escalations.github.outbound import before, page_of
 
 if TYPE_CHECKING:

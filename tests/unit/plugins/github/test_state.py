@@ -61,7 +61,7 @@ def test_nobody_waits_for_the_disk(desk, github, monkeypatch):
     by = []
     flush = os.fsync
     monkeypatch.setattr(
-        "kr_plugins.escalations.github.outbox_lines.os.fsync",
+        "kr_plugins.escalations.github.outbox.os.fsync",
         lambda handle: (by.append(threading.current_thread() is threading.main_thread()), flush(handle))[1],
     )
     desk.open(case("E2"))
