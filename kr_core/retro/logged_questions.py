@@ -170,8 +170,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self.questions: dict[str, AskedQuestion] = {}
-        self._answers: dict[tuple[str, str], Event] = {}
-        """The last answer of each agent in an exchange."""
         self._last: dict[str, Event] = {}
         """The last answer in an exchange."""
         self._opened: dict[str, datetime] = {}
