@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.code_examples import language_of
 from kr_core.model import Citation, Claim, CodeExample, Passage
-from kr_core.plain_text import folded, plain
+from kr_core.text import folded, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.citations import folded, plain
-from kr_core.plain_text import unquoted
+from kr_core.text import unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from kr_core.model.base import Value
-from kr_core.plain_text import normalised
+from kr_core.text import normalised
 
 SignalType = Literal["DOCUMENT", "CODE", "USER", "WEB", "INFERENCE", "SESSION"]
 Category = Literal["specifications", "procedures", "compatibility", "diagnostics", "history", "safety"]

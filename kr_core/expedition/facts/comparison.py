@@ -18,8 +18,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kr_core.expedition.facts.corroboration import document_of
-from kr_core.plain_text import normalised, plain
-from kr_core.text import STOP_WORDS, root_of, words
+from kr_core.text import STOP_WORDS, normalised, plain, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,8 +16,7 @@ from kr_core.expedition.facts.comparison import (
 )
 from kr_core.expedition.facts.corroboration import confidence_of, document_of, site_of
 from kr_core.expedition.passage_pool import is_private
-from kr_core.plain_text import normalised
-from kr_core.text import roots
+from kr_core.text import normalised, roots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
