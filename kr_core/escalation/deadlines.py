@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from kr_core.escalation import transitions
-from kr_core.escalation.backoff import left_alone
+from kr_core.escalation.channels import left_alone
 from kr_core.escalation.schedule import DueActions, due
 from kr_core.model.time_limits import duration_text
 from kr_core.protocols import Notice
@@ -15,9 +15,9 @@ from kr_core.protocols import Notice
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from kr_core.escalation.backoff import ChannelBackoff
     from kr_core.escalation.case import Case
     from kr_core.escalation.case_repository import CaseUpdater
+    from kr_core.escalation.channels import ChannelBackoff
     from kr_core.escalation.schedule import CaseSchedule
     from kr_core.escalation.upkeep_summary import RunProgress
     from kr_core.model.event import Event

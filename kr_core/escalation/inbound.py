@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError, RequestError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.backoff import MAX_SAID_LENGTH, left_alone
+from kr_core.escalation.channels import MAX_SAID_LENGTH, left_alone
 from kr_core.escalation.sanitize import harmless_line
 from kr_core.escalation.schedule import held_back
 from kr_core.escalation.upkeep_summary import RunProgress
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
 
-    from kr_core.escalation.backoff import ChannelBackoff
     from kr_core.escalation.case import Case
     from kr_core.escalation.case_repository import CaseUpdater
-    from kr_core.escalation.channels import Channels
+    from kr_core.escalation.channels import ChannelBackoff, Channels
     from kr_core.model.event import Event
     from kr_core.protocols import Escalation
 

@@ -19,8 +19,7 @@ from kr_core.agents.question_dispatch import together
 from kr_core.aio import shielded
 from kr_core.errors import RequestError, StorageError
 from kr_core.escalation import transitions
-from kr_core.escalation.backoff import ChannelBackoff, is_whole, left_alone, said_of
-from kr_core.escalation.channels import Channels
+from kr_core.escalation.channels import ChannelBackoff, Channels, is_whole, left_alone, said_of
 from kr_core.escalation.deadlines import Deadlines
 from kr_core.escalation.inbound import ReplyIntake
 from kr_core.escalation.schedule import Delivery, pause

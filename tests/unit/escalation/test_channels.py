@@ -6,7 +6,7 @@ import datetime as dt
 import pytest
 
 from kr_core import RequestError
-from kr_core.escalation.backoff import MAX_SAID_LENGTH, ChannelState, is_whole, left_alone, said_of
+from kr_core.escalation.channels import MAX_SAID_LENGTH, ChannelState, is_whole, left_alone, said_of
 from kr_core.escalation.worker import AgentQueue
 from kr_core.model import Outcome
 from kr_core.turns import Turns
