@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
     from kr_core.model import Fault
-    from kr_core.team.response import TeamLookup
+    from kr_core.team.request import TeamLookup
 
 _MAX_UNREAD = 8_000_000
 """Bytes of results that nobody reads, before no more messages are read."""

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kr_core.model import ResearchRequest
-    from kr_core.team.request import TeamQuery
-    from kr_core.team.response import TeamLookup
+    from kr_core.team.request import TeamLookup, TeamQuery
 
 __all__ = ["QueuedQuery", "QueuedRequest", "WorkQueue"]
 

@@ -19,7 +19,7 @@ from kr_core.team import request as reading
 from kr_core.team.background import BackgroundWork
 from kr_core.team.messages import Roster
 from kr_core.team.queue import QueuedQuery, QueuedRequest, WorkQueue
-from kr_core.team.response import TeamLookup, failed, fault_of, result_of, told
+from kr_core.team.request import TeamLookup, failed, fault_of, result_of, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
