@@ -1,4 +1,4 @@
-"""Templates: the project's own, then a plugin's, then the bundled ones; run in Jinja's sandbox.
+"""Templates: the project's own, then the bundled ones; run in Jinja's sandbox.
 
 A template is text that a project may bring along, so it runs sandboxed: it reads values, and runs no code of theirs but
 the methods of plain ones. Values are data: whatever braces stand in them, they are never read as a template.
@@ -40,26 +40,20 @@ def bundled_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations or ())))
 
 
-def search_folders(
-    project_root: Path, plugin_folders: Iterable[Path] = (), *, trusted: bool = False
-) -> tuple[Path, ...]:
-    """Where a project's templates are looked for, in order: its `templates/`, the plugins', the bundled ones.
+def search_folders(project_root: Path) -> tuple[Path, ...]:
+    """Where a project's templates are looked for, in order: its `templates/`, the bundled ones.
 
     Args:
         project_root: the project's folder.
-        plugin_folders: those of plugins.
-        trusted: whether the project's folder may be a link that leads out of the project.
 
     Raises:
-        ConfigError: it is one, and is not trusted.
+        ConfigError: its `templates/` is a link that leads out of the project.
     """
     own = project_root / "templates"
     if not lies_within(own, project_root):
-        if not trusted:
-            hint = "put the folder itself there instead of a link"
-            raise ConfigError("leads out of the project", where=str(own), hint=hint)
-        own = own.resolve()
-    return (own, *plugin_folders, bundled_folder())
+        hint = "put the folder itself there instead of a link"
+        raise ConfigError("leads out of the project", where=str(own), hint=hint)
+    return own, bundled_folder()
 
 
 def render(folders: Iterable[Path], name: str, **values: Any) -> str:

@@ -116,8 +116,8 @@ def test_a_template_that_is_no_file_of_its_folder_is_refused_and_named(project, 
 
 
 @pytest.mark.req("Z8")
-def test_a_folder_of_templates_that_leads_out_of_the_project_is_refused_unless_it_is_trusted(project):
-    """`templates` itself may be a link to a folder elsewhere only where that is trusted."""
+def test_a_folder_of_templates_that_leads_out_of_the_project_is_refused(project):
+    """`templates` itself may not be a link to a folder elsewhere."""
     elsewhere = project.parent / "home"
     (elsewhere / "note.md.j2").write_text("shared")
     (project / "templates/prompts").rmdir()
@@ -126,7 +126,6 @@ def test_a_folder_of_templates_that_leads_out_of_the_project_is_refused_unless_i
     with pytest.raises(ConfigError, match="leads out of the project") as caught:
         search_folders(project)
     assert caught.value.where == str(project / "templates")
-    assert render(search_folders(project, trusted=True), "note.md.j2") == "shared"
 
 
 @pytest.mark.req("R12")
