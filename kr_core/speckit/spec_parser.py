@@ -19,7 +19,7 @@ from kr_core.speckit.spec_question import BEGINS, SpecQuestion, topic_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["CLARIFICATIONS", "SpecFile", "SpecQuestion", "answers_in", "questions_in", "read", "unanswered"]
+__all__ = ["CLARIFICATIONS", "SpecFile", "SpecQuestion", "answers_in", "read", "unanswered"]
 
 CLARIFICATIONS = "Clarifications"
 _ANSWERED = re.compile(
@@ -57,13 +57,8 @@ def read(text: str) -> SpecFile:
     return SpecFile(asked, answers_in(text), open_fields(rest, marked))
 
 
-def questions_in(text: str) -> list[SpecQuestion]:
-    """The questions of a file, in order, each once; those with a choice or an answer in the file are left out."""
-    return unanswered(read(text))
-
-
 def unanswered(file: SpecFile) -> list[SpecQuestion]:
-    """The questions of a file that has no answer to them, each once."""
+    """The questions of a file that has no choice or answer to them, in order, each once."""
     return list({one.key: one for one in reversed(file.asked) if one.key not in file.answers}.values())[::-1]
 
 

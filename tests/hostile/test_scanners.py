@@ -12,10 +12,10 @@ from support.fork_server import kr_argv
 from support.hostile_texts import TEXTS, readers
 from support.projects import install, make_environment
 from support.regexes import seconds_for
+from support.spec_files import questions_in
 
 from kr_core.model import Passage
 from kr_core.search.documents.source_code import pieces
-from kr_core.speckit.spec_parser import questions_in
 
 pytestmark = pytest.mark.req("Z8")
 

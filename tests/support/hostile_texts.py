@@ -283,10 +283,11 @@ def _of_people() -> dict[str, Callable[[str], object]]:
     from kr_core.escalation.commands import read_replies
     from kr_core.escalation.sanitize import harmless, harmless_line, quoted
     from kr_core.markup.markdown import outside
-    from kr_core.speckit.spec_parser import answers_in, questions_in, read
+    from kr_core.speckit.spec_parser import answers_in, read
     from kr_core.speckit.writer import with_answers
     from kr_core.team.assembler import MessageAssembler
     from kr_plugins.renderers.markdown import one_line
+    from support.spec_files import questions_in
 
     return {
         "replies": lambda text: read_replies(f"/kr chat E1\n\n/kr correct E1\n{text}", ["E1"]),

@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.spec_files import questions_in
 
 from kr_core.speckit.lines import lines_of
-from kr_core.speckit.spec_parser import answers_in, questions_in, read
+from kr_core.speckit.spec_parser import answers_in, read
 
 SPEC = """\
 # Feature Specification: Sessions

@@ -5,8 +5,9 @@ import datetime as dt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.spec_files import questions_in
 
-from kr_core.speckit.spec_parser import SpecQuestion, answers_in, questions_in
+from kr_core.speckit.spec_parser import SpecQuestion, answers_in
 from kr_core.speckit.writer import LONGEST, replied, with_answers
 
 DAY = dt.date(2026, 1, 5)
