@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.model import ResearchResult
     from kr_core.model.questions import Question
     from kr_core.model.routing import AgentProfile
-    from kr_core.net.source_context import SharedResources
+    from kr_core.net.shared_resources import SharedResources
     from kr_core.protocols import Agent, Project
 
 __all__ = ["AgentCaller", "AgentJob", "AgentPrompt", "CallResult"]

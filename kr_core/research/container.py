@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from kr_core.config.plugin_names import DEFAULT_CHAIN, DEFAULT_EMBEDDER, DEFAULT_RUNTIME
 from kr_core.errors import ConfigError
 from kr_core.hookspecs import Setup
-from kr_core.net.source_context import SharedResources
+from kr_core.net.shared_resources import SharedResources
 from kr_core.plugin_calls import CALL_SECONDS, PluginCalls
 from kr_core.protocols import Closable, Selective
 from kr_core.registry import Registry, StageHooks

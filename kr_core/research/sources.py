@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kr_core.model import ResearchQuery
-    from kr_core.net.source_context import SharedResources
+    from kr_core.net.shared_resources import SharedResources
     from kr_core.protocols import Source
     from kr_core.research.budget import RunBudget
     from kr_core.research.container import Container, SourceSlot

@@ -16,7 +16,8 @@ from kr_core.hookspecs import NOUNS, Provider, Setup
 from kr_core.model import Outcome
 from kr_core.model.questions import Question
 from kr_core.model.routing import AgentProfile
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.project.project import LocalProject
 from kr_core.routing.defaults import ROSTER, RULES
 from kr_core.routing.table import PlacedRule, Table

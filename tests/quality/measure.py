@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Draft, Finding, ResearchQuery, Score
 from kr_core.question.topics import topic_and_tags
 from kr_core.research import report

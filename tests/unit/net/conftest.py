@@ -9,7 +9,8 @@ import pytest
 from support.sites import Fetched, Loop
 
 from kr_core import RequestError
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 
 
 class Way:

@@ -346,7 +346,7 @@ def test_the_sdk_prints_nothing():
         import asyncio, sys
         from kr_core import RequestError
         from kr_core.net.source_context import ConsultationContext
-        from kr_core.net.source_context import SharedResources
+        from kr_core.net.shared_resources import SharedResources
 
         async def ask():
             outside = SharedResources(None)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from support.loopback import Answer, Server
 
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import ResearchQuery
 from kr_core.project.project import LocalProject
 from kr_plugins.sources.context7 import Context7

@@ -10,7 +10,8 @@ from support import mcp_servers
 from support.loopback import Answer
 
 from kr_core import Outcome
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 
 from .conftest import QUESTION, Backend, code_snippet, info_snippet, library, refusal
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from support.webpages import DOCS, SEARCH, Web, page
 
 from kr_core import RequestError
-from kr_core.net.source_context import ConsultationContext, SharedResources
+from kr_core.net.shared_resources import SharedResources
+from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Outcome, ResearchQuery
 from kr_core.testing.surroundings import build
 from kr_plugins.sources.web_search import result_pages
