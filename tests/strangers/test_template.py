@@ -47,7 +47,7 @@ def test_its_code_is_formatted_and_typed(tmp_path):
             "--strict",
             "--config-file=",
             "--cache-dir",
-            tmp_path / "cache",
+            ROOT / ".mypy_cache" / "template",
             *(one / "src" for one in made),
         ],
     ):
