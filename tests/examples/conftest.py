@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 from strangers.building import ROOT, Environment, uv
+from support.projects import shared_folder
+
+from kr_core.toolkit import lock
 
 EXAMPLES = ROOT / "examples"
 REQUIRED = "KR_REQUIRE_INDEX"
@@ -17,10 +20,11 @@ _UNREACHABLE = ("Failed to fetch", "error sending request", "network was disable
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """KR as it would be published."""
-    folder = tmp_path_factory.mktemp("dist")
-    with _index_needed():
-        uv("build", "--wheel", "--quiet", "--out-dir", folder, ROOT)
+    """KR as it would be published, built once for all workers."""
+    folder = shared_folder(tmp_path_factory, "dist")
+    with lock(folder), _index_needed():
+        if not list(folder.glob("*.whl")):
+            uv("build", "--wheel", "--quiet", "--out-dir", folder, ROOT)
     return next(folder.glob("*.whl"))
 
 
