@@ -4,10 +4,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from support.fork_server import kr_argv
 from support.task_runs import TASKS, events, run
 
 from kr_core import aio
@@ -287,7 +287,7 @@ def test_two_runs_of_one_project_do_not_mix(make_tasks, environ, kr):
 def start(project, environ):
     known = {**environ, "KR_TRUST": "all", "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"]}
     return subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "dispatch", "run", TASKS],
+        kr_argv(known, "dispatch", "run", TASKS),
         cwd=project.top, env=known, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -4,9 +4,9 @@ import fcntl
 import json
 import signal
 import subprocess
-import sys
 
 import pytest
+from support.fork_server import kr_argv
 
 COMMAND = "How long does parcel wait for a carrier, and how is a parcel followed?"
 
@@ -88,7 +88,7 @@ def test_notes_and_mistakes_of_the_command(kr_here, parcels):
 def test_an_interrupt_tells_how_to_go_on(parcels, environ):
     """What was found is kept, under an id that is told."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "expedition", "run", COMMAND, "--json", "--quiet"],
+        kr_argv(environ, "expedition", "run", COMMAND, "--json", "--quiet"),
         cwd=parcels,
         env=environ,
         stdout=subprocess.PIPE,

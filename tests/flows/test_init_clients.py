@@ -11,6 +11,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.fork_server import kr_argv
 
 from kr_core.cli import client_setup, json_edit
 from kr_core.errors import ConfigError
@@ -126,7 +127,7 @@ def test_where_nobody_can_be_asked_nothing_is_written(init, folder):
 def test_on_a_terminal_it_asks(folder, environ, answer, files):
     main, side = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "init", "--client", "cursor"],
+        kr_argv(environ, "init", "--client", "cursor"),
         cwd=folder, env=environ, stdin=side, stdout=subprocess.PIPE,
     )  # fmt: skip
     os.close(side)
@@ -306,7 +307,7 @@ def test_what_changes_while_it_asks_is_not_overwritten(folder, environ):
     path.write_text("{}")
     main, side = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "init", "--client", "claude-code"],
+        kr_argv(environ, "init", "--client", "claude-code"),
         cwd=folder, env=environ, stdin=side, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         os.close(side)

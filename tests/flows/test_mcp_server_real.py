@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
-import sys
 from functools import partial
 
 import pytest
 from support.claude_program import claude
 from support.claude_program import environment as claude_environment
-from support.mcp_door import COMMAND, TOOLS, environment, over_http
+from support.fork_server import kr_argv
+from support.mcp_door import TOOLS, environment, over_http
 from support.mcp_servers import newer_node, npm
 from support.model_server import Says, Uses, model_server
 from support.projects import QUESTION
@@ -47,13 +48,16 @@ def test_the_conformance_suite_passes(project_folder, env, tmp_path):
 
 
 @pytest.mark.req("I2")
-def test_the_inspector_lists_and_calls(project_folder, env):
+def test_the_inspector_lists_and_calls(project_folder, env, tmp_path):
     """A client of another make: schemas are portable, and structured output is what the schema says."""
     inspector = [newer_node(), str(npm("inspector", _INSPECTOR) / "clients/launcher/build/index.js"), "--cli"]
+    kr = tmp_path / "kr"  # a program by its name: the Inspector takes an option for one of its own
+    kr.write_text(f'#!/bin/sh\nexec {shlex.join(kr_argv(env))} "$@"\n')
+    kr.chmod(0o755)
 
     def inspect(*arguments):
         ran = subprocess.run(
-            [*inspector, *COMMAND, *arguments], check=False, capture_output=True, text=True, cwd=project_folder, env=env,
+            [*inspector, kr, "mcp", *arguments], check=False, capture_output=True, text=True, cwd=project_folder, env=env,
             timeout=120,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -94,7 +98,7 @@ def test_claude_asks_kr_and_repeats_the_sourced_answer(project_folder, env, tmp_
 
     if way == "stdio":
         known = {name: env[name] for name in ("KR_CACHE_DIR", "XDG_STATE_HOME")}
-        answer = asked({"command": sys.executable, "args": COMMAND[1:], "env": known})
+        answer = asked(_started(env, known))
     else:
         with over_http(project_folder, env) as url:
             answer = asked({"type": "http", "url": url})
@@ -108,7 +112,7 @@ def test_claude_asks_kr_and_repeats_the_sourced_answer(project_folder, env, tmp_
 def test_claude_without_a_person_is_not_said_to_have_asked_one(project_folder, env, tmp_path):
     """With `-p` no person sees a form: the model reads what the client did with it, and where a human answers."""
     known = {name: env[name] for name in ("KR_CACHE_DIR", "XDG_STATE_HOME")}
-    server = {"command": sys.executable, "args": COMMAND[1:], "env": known}
+    server = _started(env, known)
     asked = {"question": "Which session store should we use?", "topic": "security", "target": "human"}
     command = [
         claude(), "-p", "Ask KR which session store to use.", "--mcp-config", json.dumps({"mcpServers": {"kr": server}}),
@@ -125,6 +129,12 @@ def test_claude_without_a_person_is_not_said_to_have_asked_one(project_folder, e
     assert "kr inbox show E1" in answer
     assert "the human left" not in answer
     assert "the client " in answer
+
+
+def _started(env, known):
+    """How a client's configuration says to start `kr mcp`."""
+    program, *arguments = kr_argv(env, "mcp")
+    return {"command": program, "args": arguments, "env": known}
 
 
 def _asks_then_repeats(call, tool="research", given=None):

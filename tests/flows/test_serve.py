@@ -15,6 +15,7 @@ import httpx
 import pytest
 from support.agents import QUESTION, project
 from support.asked import Says
+from support.fork_server import kr_argv
 from support.inbox_page import TOKEN, UNSURE, served
 
 from kr_core import HumanResponse, RequestError
@@ -25,9 +26,11 @@ pytestmark = pytest.mark.req("H2", "I3")
 
 
 @contextmanager
-def serving(folder, environ, *arguments):
+def serving(folder, environ, *arguments, starts=False):
+    """`kr serve`; with `starts` the process is its own, and not one that stands for it."""
+    program = [sys.executable, "-m", "kr_core"] if starts else kr_argv(environ)
     with subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "serve", *arguments],
+        [*program, "serve", *arguments],
         cwd=folder, env={**environ, "KR_TRUST": "all"}, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
@@ -128,7 +131,7 @@ def test_beyond_the_machine_it_asks_for_the_token(project_folder, environ):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     arguments = ("--host", "0.0.0.0", "--port", port, "--token-env", "T", "--url", "https://kr.example.org/")
-    with serving(project_folder, {**environ, "T": TOKEN}, *arguments) as server:
+    with serving(project_folder, {**environ, "T": TOKEN}, *arguments, starts=True) as server:
         assert server.message == "kr: the inbox is at https://kr.example.org/\n"
         state = json.loads((project_folder / ".kr/serve.json").read_text())
         assert state == {"url": "https://kr.example.org", "pid": server.pid}

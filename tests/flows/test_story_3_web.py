@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -64,7 +63,7 @@ def kr(folder, surroundings):
 def serving(folder, environ, port="0"):
     """`kr serve`; if it still runs at the end, it ends cleanly when it is told to."""
     with subprocess.Popen(
-        [sys.executable, "-m", "kr_core", "serve", "--port", port],
+        kr_argv(environ, "serve", "--port", port),
         cwd=folder, env=environ, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         said = process.stderr.readline()

@@ -11,6 +11,7 @@ import sys
 import termios
 
 import pytest
+from support.fork_server import kr_argv
 
 from kr_core.cli.output import ProgressLine, _as_it_is
 from kr_core.model import Event
@@ -39,7 +40,7 @@ def on_a_terminal(command, columns, **options):
 @pytest.mark.parametrize("columns", [0, 100])
 def test_an_answer_on_a_terminal(project_folder, environ, columns):
     """A locator keeps its underscores, and a terminal that reports no columns shows the whole answer too."""
-    command = [sys.executable, "-m", "kr_core", *ASK]
+    command = kr_argv(environ, *ASK)
     shown = [on_a_terminal(command, columns, cwd=project_folder, env=environ) for _ in range(2)]
     for text in shown:
         assert "parcel/__init__.py:" in text

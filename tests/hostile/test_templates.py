@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from support import agents
+from support.fork_server import kr_argv
 
 from kr_core.agents.personas import persona
 from kr_core.errors import ConfigError
@@ -158,7 +159,7 @@ def test_a_question_sends_no_file_of_the_home_folder_to_an_agent(project, tmp_pa
     link(project)
     env = {**os.environ, "KR_TRUST": "all", "KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-m", "kr_core", "ask", agents.QUESTION, "--target", "duc"],
+        kr_argv(env, "ask", agents.QUESTION, "--target", "duc"),
         cwd=project, env=env, capture_output=True, text=True, check=False, timeout=SECONDS, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr

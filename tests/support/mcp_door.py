@@ -6,14 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 
 from mcp import Client, StdioServerParameters
 
 from support.fork_server import kr_argv
 
-COMMAND = [sys.executable, "-m", "kr_core", "mcp"]
 MODES = ("auto", "legacy")
 TOOLS = {
     "research", "research_request", "expedition", "ask", "lessons", "record_lesson", "search_knowledge", "get_report", "reject_answer", "qa_log", "answer_escalation",

@@ -6,9 +6,10 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import termios
 import time
+
+from support.fork_server import kr_argv
 
 SECONDS = 120
 """For anything that is waited for; a test that passes never waits so long."""
@@ -24,7 +25,7 @@ class Terminal:
         attributes[3] &= ~termios.ECHO  # what is typed is not shown, so that what is shown is KR's
         termios.tcsetattr(inner, termios.TCSANOW, attributes)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "kr_core", *arguments],
+            kr_argv(env, *arguments),
             stdin=inner, stderr=inner, stdout=subprocess.PIPE, cwd=cwd, env=env, start_new_session=True,
         )  # fmt: skip
         os.close(inner)

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import subprocess
-import sys
 import time
 from contextlib import suppress
 
 from kr_core import AsyncKnowledgeRouterService, Question
 from kr_core.research import Pipeline
 from support.agents import SURE, UNSURE, project
+from support.fork_server import kr_argv
 
 SHARED = "store: postgres\njournal: postgres\nruntime: procrastinate\n"
 SECONDS = 60
@@ -67,7 +67,7 @@ def queue(folder, questions):
 
 def worker(folder, *options):
     """A worker in a process of its own, with its messages in a pipe."""
-    command = [sys.executable, "-m", "kr_core", "worker", *options]
+    command = kr_argv(dict(os.environ), "worker", *options)
     return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
