@@ -130,7 +130,7 @@ class Exports:
             file = self.file(path, declaring)
             if file is None:
                 continue
-            listed = [*self._of(file), *self._added(file)]
+            listed = [*self._of(file), *self._added(file), *self._parts(file)]
             for each in listed:
                 if each.name not in seen:
                     yield each._replace(subpath=subpath)
@@ -289,6 +289,18 @@ class Exports:
                     aliases = (local,) if local and local != self.called() else ()
                     inner = other._replace(typings=block)
                     yield ExportedName(self.called(), inner, tuple(found), default=True, aliases=aliases)
+
+    def _parts(self, file: File) -> Iterator[ExportedName]:
+        """What files that a declaration file refers to declare of the same module, as those of `mongoose` do: `declare module 'mongoose'` in each."""
+        names = {file.package.name, self.package.name}
+        found: dict[str, ExportedName] = {}
+        for path in dict.fromkeys(file.typings.references) if names & set(file.typings.modules) else ():
+            other = self.resolve(file, path)
+            for source, block in other.typings.modules.items() if other is not None else ():
+                if other is not None and source in names and self._may_go_on():
+                    for each in self._of(other._replace(typings=block)):
+                        found.setdefault(each.name, each)
+        yield from found.values()
 
     def _collect(
         self, file: File, names: dict[str, ExportedName], depth: int, visited: set[Path], dots: int = 0

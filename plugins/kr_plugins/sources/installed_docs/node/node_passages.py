@@ -56,7 +56,9 @@ _SPOKEN = {
 """What users call an instance of a type, by the convention of its kind of package."""
 _CALLABLE = re.compile(r"[\w$ ]+\??:\s?(?:\(*[^;]{0,200}?=>|[\w.$]*(?:Handler|Matcher|Function|Fn|Method)\b)")
 _LONGEST_TYPE = 400
-_OPTION = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+\[?+[\w$.]++(?:=([^\]\s]++))?+\]?+\s*+(?:-\s*+)?+(.*)$")
+_OPTION = re.compile(
+    r"@param\s++(?:\{[^}]*+\}\s*+)?+\[?+[\w$.]++(?:=(\[[^\]]*+\]|[^\]\s]++))?+\]?+\s*+(?:-\s*+)?+(.*)$"
+)
 """`@param {boolean} [options.sealed=false] Whether ...`: the default, and the text beside it."""
 _TYPED = re.compile(r"(?:readonly\s++)?+[\w$]++\??+:\s*+([A-Z][\w$.]*+)(?:\s*+<|;?+$)")
 """A property whose type is named: `whereIn: WhereIn<TRecord, TResult>;`."""
