@@ -126,14 +126,22 @@ class ParameterDoc(NamedTuple):
 def documented_parameters(
     module: Module, definition: Definition
 ) -> dict[str, tuple[docstrings.DocumentedParameter, Definition]]:
-    """The parameters that a docstring describes, with what it belongs to: a class's own, or its constructor's."""
-    found = {}
+    """The parameters that a docstring describes, with what it belongs to: a class's own, or its constructor's.
+
+    What it lists below `**kwargs` are parameters too.
+    """
+    found: dict[str, tuple[docstrings.DocumentedParameter, Definition]] = {}
     constructors = ("__init__", "__new__") if definition.kind == "class" else ()
-    for name in (*constructors, ""):
-        one = module.definitions.get(f"{definition.qualname}.{name}") if name else definition
-        for entry in one.doc.parameters if one is not None and one.doc is not None else ():
-            assert one is not None
-            found[entry.name.lstrip("*")] = entry, one
+    named = (module.definitions.get(f"{definition.qualname}.{name}") for name in constructors)
+    described = [one for one in (*named, definition) if one is not None]
+    keywords = {each.name for one in described for each in one.parameters if each.star == "**"}
+    for one in described:
+        for entry in one.doc.parameters if one.doc is not None else ():
+            name = entry.name.lstrip("*")
+            found[name] = entry, one
+            if name in keywords and one.doc is not None:
+                listed = docstrings.listed(one.doc.lines, entry)
+                found |= {each.name: (each, one) for each in listed if each.name not in found}
     return found
 
 

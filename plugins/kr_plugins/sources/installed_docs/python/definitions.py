@@ -73,8 +73,8 @@ class Definition:
     """A class whose annotated attributes are what its constructor takes."""
     value: str | None = None
     """What is assigned to an attribute or constant, verbatim."""
-    fixture: str | None = None
-    """The name by which tests ask for it, of a fixture of pytest."""
+    called: str | None = None
+    """The name by which users call it, where that is not its own: of a fixture of pytest, of a setting that a class describes."""
 
     @property
     def name(self) -> str:

@@ -247,6 +247,28 @@ def _entries(lines: list[str], section: DocstringSection) -> list[DocumentedPara
     ]
 
 
+def listed(lines: Sequence[str], described: DocumentedParameter) -> list[DocumentedParameter]:
+    """The keywords that the description of `**kwargs` lists as bullets, each as a parameter; none where only one is listed."""
+    bullets = {
+        number: entry
+        for number in range(described.line + 1, described.end)
+        if (entry := _BULLET_ENTRY.match(lines[number].strip()))
+    }
+    depth = min((_depth(lines[number]) for number in bullets), default=0)
+    starts = [number for number in bullets if _depth(lines[number]) == depth]
+    ends = [*starts[1:], described.end][: len(starts)]
+    found = [
+        DocumentedParameter(name, "", start, end)
+        for start, end in zip(starts, ends, strict=True)
+        for name in _split_names(bullets[start][1])
+    ]
+    return found if len(found) > 1 else []
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def described(lines: Sequence[str], name: str) -> tuple[int, int] | None:
     """The lines (first, one past the last) in which a docstring describes a parameter outside of any section; None if it does not.
 

@@ -49,6 +49,7 @@ _TRANSPARENT = frozenset(
 )
 """Decorators that leave the parameters of a function as they are."""
 _DESCRIPTIONS = frozenset({"desc", "description", "help"})
+_SETTING = re.compile(r"[a-z][a-z0-9_]{2,60}")
 _SHORTEST_DESCRIPTION = 20
 _CYTHON = (".pyx", ".pxi")
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
@@ -275,7 +276,7 @@ class _ModuleReader:
             forwards=_forwards(node),
             passes=passed_on(node),
             wrapped=not decorators <= _TRANSPARENT,
-            fixture=fixture,
+            called=fixture,
         )
 
     def deprecated_parameters(
@@ -338,6 +339,8 @@ class _ModuleReader:
             ]  # fmt: skip
         if definition.doc is None:
             definition.doc, definition.doc_line = self.description(node)
+            if definition.doc is not None and not prefix:
+                self.setting(node, definition)
         for attribute in documented_attributes(definition):
             if attribute.qualname not in self.module.definitions:
                 self.add(attribute)
@@ -487,6 +490,23 @@ class _ModuleReader:
         if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant):
             return self.text.parsed(node.body[0].value)
         return None, 0
+
+    def setting(self, node: ast.ClassDef, definition: Definition) -> None:
+        """Give a class that describes a setting the setting's name and default, as gunicorn's do: `name = "max_requests"`."""
+        told: list[ast.Assign] = []
+        for one in node.body:
+            follows = bool(told) and one.lineno == (told[-1].end_lineno or 0) + 1
+            if isinstance(one, ast.Assign) and (follows or _dotted(one.targets[0]) == "name"):
+                told.append(one)
+        given = {_dotted(one.targets[0]): one.value for one in told}
+        name = given.get("name")
+        if isinstance(name, ast.Constant) and isinstance(name.value, str) and _SETTING.fullmatch(name.value):
+            described = next(
+                (n for n, one in enumerate(told) if _dotted(one.targets[0]) in _DESCRIPTIONS), None
+            )
+            definition.kind, definition.called = "constant", name.value
+            definition.constructor = (told[0].lineno, "\n".join(map(self.text.segment, told[:described])))
+            definition.value = self.text.segment(given["default"]) if "default" in given else None
 
     def description(self, node: ast.ClassDef) -> tuple[docstrings.Docstring | None, int]:
         """The text that a class without a docstring gives itself as an attribute: a command's `help`, a setting's `desc`."""

@@ -253,8 +253,8 @@ class PublicNames:
     # -- choosing --
 
     def _name(self, definition: Definition) -> PublicName:
-        if definition.fixture:
-            return PublicName(definition.fixture, (f"{definition.module}.{definition.qualname}",))
+        if definition.called:
+            return PublicName(definition.called, (f"{definition.module}.{definition.qualname}",))
         if "." not in definition.qualname:
             return self._choose(self._aliases.get((definition.module, definition.qualname), []), definition)
         owner_name, _dot, member = definition.qualname.rpartition(".")

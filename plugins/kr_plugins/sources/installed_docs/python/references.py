@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kr_plugins.sources.installed_docs.python.definitions import Definition, Module, Parameter
     from kr_plugins.sources.installed_docs.python.public_names import PublicNames
@@ -53,6 +53,13 @@ _CHAINED = re.compile(r"[\w`.@{ ]*\([^()]*\)\.")
 _PLAIN = re.compile(r"(?i)use (?:the )?([A-Za-z_][\w.]*\w)")
 
 
+def _values(parameter: Parameter) -> Iterator[str]:
+    """The default in a signature, and what the code takes in its place where that only marks that nothing was given."""
+    yield parameter.default or ""
+    if parameter.meant is not None:
+        yield parameter.meant.value
+
+
 class Links:
     """The links between the definitions of one distribution.
 
@@ -73,7 +80,7 @@ class Links:
         found: dict[str, list[str]] = {}
         sources = {
             "types": parameter.annotation if parameter else definition.returns,
-            "defaults": parameter.default if parameter else None,
+            "defaults": " ".join(_values(parameter)) if parameter else None,
         }
         for key, source in sources.items():
             linked: dict[str, None] = {}
