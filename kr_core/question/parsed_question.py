@@ -62,7 +62,7 @@ _HANDLES = re.compile(
 _DEFAULT = re.compile(r"\bdefaults?\b(?![_.(\w])", re.IGNORECASE)
 _SETS_DEFAULT = re.compile(
     r"\b(?:set|change|override|overriding|provide|give|giving|specify|define|add|use|make|apply|setting|have|with|remove|disable|declare|assign|fill|return)\b(?: \w+){0,4}? defaults?\b|\bdefault (?:factory|dict|argument that)\b"
-    r"|\bthe default (?:\w+ ){0,3}(?:to|with|from|so)\b",
+    r"|\bthe default (?:\w+ ){0,3}(?:to|with|from|so)\b|\b(?:its|their|my|our) defaults? (?:values? )?from\b",
     re.IGNORECASE,
 )
 _ACTS_BY_DEFAULT = re.compile(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kr_core.question.question_names import Identifier
     from kr_core.search.asked_names import AskedNames, Resolved
     from kr_core.search.name_lookup import LibraryNames, NameEntry, NameLookup
-    from kr_core.search.passage_index import PassageIndex
+    from kr_core.search.passage_index import IndexedPassage, PassageIndex
 
 _TOLD_KINDS = frozenset({"meaning", "default", "difference", "replacement", "error"})
 _INSTANCES = frozenset({"app", "req", "res", "ctx", "router"})
@@ -200,6 +200,11 @@ def _outer(text: str, start: int) -> str:
 
 def is_said(index: PassageIndex, name: str, owner: str = "") -> bool:
     """Whether any passage spells a name as an identifier, as a member of its owner where that is given."""
+    return passage_saying(index, name, owner) is not None
+
+
+def passage_saying(index: PassageIndex, name: str, owner: str = "") -> IndexedPassage | None:
+    """The first passage that spells a name as an identifier, as a member of its owner where that is given; one that says it in prose before one with it in code."""
     escaped = re.escape(name)
     if owner:
         spelled = re.compile(rf"\b{re.escape(owner)}\.{escaped}\b")
@@ -209,11 +214,14 @@ def is_said(index: PassageIndex, name: str, owner: str = "") -> bool:
         )
     else:
         spelled = re.compile(rf"(?<!\w){escaped}(?!\w)")
-    return any(
-        spelled.search(text)
-        for hit in index.saying(f"{owner} {name}", _MOST_SAYING)
-        for text in (hit.passage.text, *hit.passage.code)
-    )
+    in_code = None
+    for hit in index.saying(f"{owner} {name}", _MOST_SAYING):
+        passage = hit.passage
+        if spelled.search(passage.text):
+            return passage
+        if in_code is None and any(map(spelled.search, passage.code)):
+            in_code = passage
+    return in_code
 
 
 def nearest_names(index: PassageIndex, name: str, beside: Collection[str] = ()) -> tuple[str, ...]:

@@ -104,8 +104,14 @@ class AskedNames:
         )
 
     def owner_named(self, entry: NameEntry) -> int:
-        """How much of a name's owner the question says."""
-        *rest, last = entry.name.split(".")
+        """How much of a name's owner the question says; what is at the top of a library also lies where it is defined: `websockets.serve` in `asyncio.server`."""
+        names = [entry.name]
+        if entry.name.count(".") == 1:
+            names += [name.partition("(")[0] for name in self._lookup.passage(entry).data.get("aliases", ())]
+        return max(map(self._owner_said, names))
+
+    def _owner_said(self, name: str) -> int:
+        *rest, last = name.split(".")
         top, *owners = rest or [""]
         if top and not (self._library.is_python or self._library.is_root(top)):
             owners = rest  # `debounce.leading`: names of an npm package do not begin with the package's own

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.model.evidence import UnresolvedName
 from kr_core.question.parsed_question import ParsedQuestion
 from kr_core.question.question_names import Identifier
-from kr_core.search.absent_names import is_said, nearest_arguments, nearest_names
+from kr_core.search.absent_names import nearest_arguments, nearest_names, passage_saying
 from kr_core.search.asked_names import DOCUMENTED, AskedNames, Resolved
 from kr_core.search.name_lookup import LibraryNames, NameLookup, likeliest
 from kr_core.search.name_resolution import resolved
@@ -31,6 +31,7 @@ _MOST_SAYING = 60
 _BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.$]+)+")
 _JOINED = re.compile(r"\.prototype\.|#|::")
 _ARGUMENT = re.compile(r"(?<!\w)([^\W\d]\w*+)\s*+(?:=|,|$)")
+_CHANGES = re.compile(r"(?i)change|history|news|release")
 _HEADING = re.compile(r"[\w$.-]+")
 
 
@@ -43,6 +44,8 @@ class ExpectedNames(NamedTuple):
     """The sections with such a name in their heading, where no symbol has it."""
     absent: tuple[UnresolvedName, ...] = ()
     """Those without an entry, with the nearest names; `mentioned` where a passage says them."""
+    mentions: tuple[IndexedPassage, ...] = ()
+    """The passages that say them."""
 
 
 def look_up_expected(
@@ -73,9 +76,14 @@ def look_up_expected(
     question = AskedNames(lookup, library, asked, modules)
     known = {one.identifier.name: one.entry for one in resolved(lookup, library, question)}
     wanted = [one for one in wanted if not (question.is_library(one) or question.is_foreign(one))]
+    entries = tuple(f"{name}/" for name in names)  # `hono/cors` is where a name is imported from
+    wanted = [one for one in wanted if not one.name.startswith(entries)]
     meant = {one: _meaning(lookup, library, one, known.get(one.name)) for one in wanted}
     symbols = [entry for entry in meant.values() if entry is not None and not entry.parameter]
-    found, sections, absent = [], [], []
+    found: list[Resolved] = []
+    sections: list[IndexedPassage] = []
+    absent: list[UnresolvedName] = []
+    mentions: list[IndexedPassage] = []
     callables = {one: entry for one, entry in meant.items() if entry is not None and not entry.parameter}
     for one in wanted:
         own = _parameter_of(lookup, one, symbols)
@@ -85,15 +93,18 @@ def look_up_expected(
             absent.append(refused)
         elif entry is not None:
             found.append(Resolved(one, entry))
+            is_bare = not entry.parameter and not lookup.passage(entry).lead
+            sections += [section for section in (_section(index, one) if is_bare else None,) if section]
         elif (section := _section(index, one)) is not None:
             sections.append(section)
         elif not any(index.members_of(f"{root}.{one.name}", 1) for root in names):  # a module without a text
             owner = one.name.rpartition(".")[0]
             of_class = owner.rpartition(".")[2] if owner and lookup.owners(owner) else ""
-            is_mentioned = not _is_no_member(lookup, one) and is_said(index, one.last, of_class)
-            nearest = () if is_mentioned else nearest_names(index, one.name, question.spelled)
-            absent.append(UnresolvedName(name=one.name, nearest=nearest, mentioned=is_mentioned))
-    return ExpectedNames(tuple(found), tuple(sections), tuple(absent))
+            saying = None if _is_no_member(lookup, one) else passage_saying(index, one.last, of_class)
+            mentions += [saying] if saying is not None else []
+            nearest = nearest_names(index, one.name, question.spelled) if saying is None else ()
+            absent.append(UnresolvedName(name=one.name, nearest=nearest, mentioned=saying is not None))
+    return ExpectedNames(tuple(found), tuple(sections), tuple(absent), tuple(mentions))
 
 
 def _identifiers(name: str) -> Iterator[Identifier]:
@@ -129,9 +140,15 @@ def _not_taken(
 
 
 def _is_of(parameter: NameEntry, named: NameEntry) -> bool:
-    """Whether a parameter is that of a method of a class, or of a name that differs only in capitals."""
-    last = named.name.rpartition(".")[2].lower()
-    return parameter.name.startswith(f"{named.name}.") or parameter.name.rpartition(".")[2].lower() == last
+    """Whether a parameter is that of a method of a class, of the class of a method, or of a name that differs only in capitals."""
+    owner, _dot, last = named.name.rpartition(".")
+    taken_by = _last_part(parameter.name)
+    is_of_method = parameter.name.startswith(f"{named.name}.")
+    return is_of_method or taken_by == _last_part(owner) or taken_by.lower() == last.lower()
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _meaning(
@@ -153,10 +170,11 @@ def _is_no_member(lookup: NameLookup, one: Identifier) -> bool:
 
 
 def _parameter_of(lookup: NameLookup, one: Identifier, symbols: Iterable[NameEntry]) -> NameEntry | None:
-    """The parameter of one of the symbols named beside it, under the name by which that one is called."""
+    """The parameter of one of the symbols named beside it, or of the class of one, under the name by which that one is called."""
     entries = [each for each in lookup.named(one.last) if each.parameter == one.name]
-    for symbol in symbols:
-        own = next((each for each in entries if each.name == symbol.name), None)
+    names = [symbol.name for symbol in symbols]
+    for name in (*names, *(each.rpartition(".")[0] for each in names)):
+        own = next((each for each in entries if each.name == name), None)
         if own is not None:
             return own
     return None
@@ -181,11 +199,20 @@ def _by_last_part(lookup: NameLookup, library: LibraryNames, one: Identifier) ->
         return likeliest(around)
     entries = [each for each in named if each.standing >= DOCUMENTED]
     beside = [each for each in entries if said & {part.lower() for part in each.name.split(".")[1:-1]}]
+    # `retry.limit` of an option `retry` whose type is `RetryOptions`
+    beside = beside or [each for each in named if _is_type_of(root, each.name.rpartition(".")[0])]
     if beside:
         return likeliest(beside)
     is_instance = root.islower() and not library.is_root(root)
     alone = {each.passage for each in entries}
     return entries[0] if is_instance and len(alone) == 1 else None
+
+
+def _is_type_of(option: str, owner: str) -> bool:
+    """Whether a type is named after an option that holds one: `RetryOptions` after `retry`."""
+    return bool(
+        re.fullmatch(rf"{re.escape(option)}(?:Options|Config|Settings)", _last_part(owner), re.IGNORECASE)
+    )
 
 
 def _is_within(parts: Sequence[str], whole: Iterable[str]) -> bool:
@@ -199,7 +226,8 @@ def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
     wanted = {one.name.lower(), one.last.lower()}
     for hit in index.saying(one.last, _MOST_SAYING):
         passage = hit.passage
-        heading = passage.title.rpartition(" § ")[2] if passage.kind == "section" else ""
+        is_section = passage.kind in {"section", "page"} and not _CHANGES.match(passage.title)
+        heading = passage.title.rpartition(" § ")[2] if is_section else ""
         said = {word.lower() for word in _HEADING.findall(heading)}
         if any(word in wanted or word.endswith(f".{one.last.lower()}") for word in said):
             return passage

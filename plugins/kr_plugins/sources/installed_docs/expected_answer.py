@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import ABOUT
@@ -68,6 +69,7 @@ def about_expected(
         origin: where the passages come from.
     """
     grouped = _grouped(index, expected.found)[:_MOST_LOOKED_AT]
+    grouped = [_with_taker_of(index, one, grouped) for one in grouped]
     told = [_shown(index, parsed, answered, one, terms, origin) for one in grouped]
     # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it;
     # and what hands its arguments on after what takes them: `option` after `Option(default)`
@@ -83,12 +85,13 @@ def about_expected(
             ),
         )
     ]
-    shown = [
-        *(passage for one in told for passage in one.leading),
-        *(passage for one in told for passage in one.passages),
-    ]
     listed = next((one.listed for one in told if one.listed), ())
-    shown += [passage_or_site(one, origin) for one in expected.sections]
+    # a section of a guide explains what a symbol without documentation only declares
+    sections = [passage_or_site(one, origin) for one in (*expected.sections, *expected.mentions)]
+    leading = [passage for one in told for passage in one.leading]
+    is_bare = bool(leading) and not any(one.lead or one.parameter for one in leading)
+    shown = [*(sections if is_bare else ()), *leading, *(passage for one in told for passage in one.passages)]
+    shown += sections
     if not shown:
         return answered
     shown = _each_once(shown)
@@ -128,6 +131,24 @@ def _grouped(index: PassageIndex, found: Iterable[Resolved]) -> list[_Expected]:
     return list(grouped.values())
 
 
+def _with_taker_of(index: PassageIndex, one: _Expected, others: Iterable[_Expected]) -> _Expected:
+    """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`."""
+    kinds = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
+    taken = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b") if kinds and one.passage else None
+    if taken is None or one.parameters:
+        return one
+    takers = [
+        hit.passage.parameter
+        for hit in index.parameters_of(one.symbol)
+        if taken.search(str(hit.passage.data.get("annotation") or ""))
+    ]
+    return one._replace(parameters=tuple(name for name in takers[:1] if name))
+
+
+def _last_part(symbol: str) -> str:
+    return symbol.rpartition(".")[2]
+
+
 def _shown(
     index: PassageIndex,
     parsed: ParsedQuestion,
@@ -158,7 +179,13 @@ def _shown(
         for hit in index.by_symbol(f"{one.symbol}.{name}")[:1]
         if hit.passage.lead and _is_field(hit.passage, name, told.passages)
     ]
-    shown = [*attributes, *told.passages]
+    options = [
+        passage_of(hit.passage, origin)
+        for each in told.passages
+        if each.parameter in one.parameters and not each.lead
+        for hit in index.by_symbol(f"--{each.parameter.replace('_', '-')}")[:1]
+    ]  # what a command says of the option of the same name
+    shown = [*attributes, *told.passages, *options]
     leading = [
         each
         for number, each in enumerate(shown)
@@ -180,7 +207,7 @@ def _replacing(index: PassageIndex, old: IndexedPassage) -> list[Hit]:
 
 
 def _last(symbol: str) -> str:
-    return symbol.rpartition(".")[2].lower()
+    return _last_part(symbol).lower()
 
 
 def _is_field(attribute: IndexedPassage, name: str, shown: Sequence[Passage]) -> bool:

@@ -30,6 +30,7 @@ from kr_core.toolkit import (
 from kr_plugins.sources.installed_docs.asked_parameters import about_parameters
 from kr_plugins.sources.installed_docs.cited_passages import (
     IndexAnswer,
+    declared_parameter,
     passage_at_site,
     passage_of,
     passage_or_site,
@@ -142,10 +143,11 @@ def answer(
     answered = with_relatives(index, parsed, answered, terms, origin)
     answered = about_settings(index, parsed, answered, terms, origin)
     answered = about_requirements(index, parsed, answered, origin)
-    answered = _by_asked_names(index, answered, named)
+    answered = _with_types(index, answered, origin)
+    answered = _by_asked_names(index, answered, (*named.subjects, *named.context, *expected.found))
     if not answered.passages and answered.unresolved:
         answered = answered._replace(passages=_beside_absent(index, answered.unresolved, origin))
-    return _with_messages(index, parsed, answered, in_code(parsed), names, origin)
+    return _with_messages(index, parsed, answered, in_code(parsed), names, origin, expected.found)
 
 
 def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
@@ -197,11 +199,14 @@ def _focus(
     return Focus(modules, pins, near, parts=parts, by_meaning=by_meaning, learned=learned, former=former)
 
 
-def _by_asked_names(index: PassageIndex, answered: IndexAnswer, named: Resolution) -> IndexAnswer:
-    """The answer in which a member that a class takes over bears the name that the question gives it: `DataFrame.to_csv`."""
-    wanted = {one.entry.name for one in (*named.subjects, *named.context) if "." in one.identifier.name}
+def _by_asked_names(index: PassageIndex, answered: IndexAnswer, asked: Iterable[Resolved]) -> IndexAnswer:
+    """The answer in which a member that a class takes over bears the name that the asker gives it: `DataFrame.to_csv`."""
+    wanted = {one.entry.name for one in asked if "." in one.identifier.name}
+    lasts = {name.rpartition(".")[2] for name in wanted}
     renamed: dict[str, str] = {}
-    for symbol in {one.symbol for one in answered.passages if one.pinned and one.symbol}:
+    for symbol in {one.symbol for one in answered.passages if one.symbol}:
+        if symbol.rpartition(".")[2] not in lasts:
+            continue
         for hit in index.by_symbol(symbol)[:1] if symbol not in wanted else ():
             aliases = hit.passage.data.get("aliases", ())
             same = [name for name in aliases if name in wanted]
@@ -245,8 +250,9 @@ def _with_messages(
     in_code: Sequence[IndexedPassage],
     names: Sequence[str],
     origin: Origin,
+    expected: Sequence[Resolved],
 ) -> IndexAnswer:
-    """The answer with the message that a question quotes first, and the class that it is raised with after it."""
+    """The answer with the message that a question quotes first, and after it the class that it is raised with and what the asker expects."""
     found = pasted_messages(index, parsed, in_code)
     if not found:
         return answered
@@ -265,7 +271,13 @@ def _with_messages(
     if exact or is_raised:  # what else has words of an error's text is about other things
         told = [passage for passage in rest if _tells_of(passage, found[0].passage)]
         said += [one.model_copy(update={"coverage": _OF_CLASS, "pinned": True}) for one in told]
-        rest = [passage for passage in rest if passage.pinned and passage not in told]
+        wanted = {(_last_part(one.entry.name), one.entry.parameter or None) for one in expected}
+        rest = [
+            passage
+            for passage in rest
+            if passage not in told
+            and (passage.pinned or (_last_part(passage.symbol or ""), passage.parameter) in wanted)
+        ]
     if not exact:
         before = 0 if is_raised else 1
         return answered._replace(passages=(*rest[:before], *said, *rest[before:])[:_SHOWN])
@@ -274,6 +286,10 @@ def _with_messages(
         for passage in rest
     ]
     return IndexAnswer((*said, *rest)[:_SHOWN], answered.support, ())
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _tells_of(passage: Passage, message: IndexedPassage) -> bool:
@@ -421,15 +437,34 @@ def _support(
     return tuple(by_place.values())
 
 
+def _with_types(index: PassageIndex, answered: IndexAnswer, origin: Origin) -> IndexAnswer:
+    """The answer with what the types and defaults of its first parameters stand for, also of those that were not ranked."""
+    known = {one.title for one in answered.support}
+    explained = [
+        one
+        for passage in answered.passages[:_EXPLAINED]
+        if passage.parameter and passage.symbol
+        for declared in declared_parameter(index, passage.symbol, passage.parameter)
+        for one in _linked(index, declared, origin)
+        if one.title not in known
+    ]
+    return answered._replace(support=(*answered.support, *explained))
+
+
+def _linked(index: PassageIndex, indexed: IndexedPassage, origin: Origin) -> list[Passage]:
+    """The types and constants behind the names in a signature."""
+    linked = [*indexed.data.get("types", ()), *indexed.data.get("defaults", ())]
+    hits = [hit.passage for name in linked for hit in index.by_symbol(name)[:1]]
+    return [
+        passage_of(hit, origin, "constant" if hit.data.get("what") == "constant" else "type") for hit in hits
+    ]
+
+
 def _explain(
     index: PassageIndex, found: RankedPassage, passage: Passage, origin: Origin, terms: Sequence[Term]
 ) -> list[Passage]:
     data = found.passage.data
-    linked = [*data.get("types", ()), *data.get("defaults", ())]
-    hits = [hit.passage for name in linked for hit in index.by_symbol(name)[:1]]
-    explained = [
-        passage_of(hit, origin, "constant" if hit.data.get("what") == "constant" else "type") for hit in hits
-    ]
+    explained = _linked(index, found.passage, origin)
     seen = [hit.passage for name in data.get("see", ()) for hit in index.by_symbol(name)[:1]]
     if passage.parameter and passage.symbol:
         seen += [hit.passage for hit in index.by_symbol(passage.symbol)[:1]]
