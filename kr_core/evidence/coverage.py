@@ -55,10 +55,13 @@ def answered(findings: Sequence[tuple[str, Finding]]) -> QuestionCoverage:
 
 
 def is_named(query: ResearchQuery, passage: Passage) -> bool:
-    """Whether the request names what a passage is about, by its last part."""
+    """Whether the request names what a passage is about, by its last part; a section by its heading."""
     lasts = {name.rpartition(".")[2] for name in (passage.symbol, *passage.also, *passage.aliases) if name}
+    if passage.kind in {"section", "page"}:
+        lasts |= set(re.split(r"\W+", passage.title.rpartition(" § ")[2]))
     wanted = {passage.parameter} if passage.parameter else lasts
-    return not wanted.isdisjoint(re.split(r"\W+", " ".join(query.names)))
+    wanted |= {name.lstrip("-").replace("-", "_") for name in lasts if name.startswith("--")}
+    return not (wanted - {""}).isdisjoint(re.split(r"\W+", " ".join(query.names)))
 
 
 def is_expected(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -> bool:

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.citations import Citer, folded, holds, plain, slot_stands
 from kr_core.evidence.code_examples import introduction, shortest_example, with_results
+from kr_core.evidence.coverage import is_named
 from kr_core.evidence.default_answer import last_run
 from kr_core.evidence.heads import head_of, listed_parameter, marks_nothing
 from kr_core.evidence.option_types import option_taker, option_type
 from kr_core.evidence.quoted_lists import told_rows, told_steps, without_steps
 from kr_core.evidence.report_sections import Part
-from kr_core.evidence.sentences import assignment_of, bare_name, behind, prose, value_of
+from kr_core.evidence.sentences import (
+    assignment_of,
+    bare_name,
+    behind,
+    documentation,
+    prose,
+    returned,
+    value_of,
+)
 from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.question.analysis import subject_of
 from kr_core.text import STOP_WORDS, stems
@@ -40,6 +49,8 @@ _MOST_LISTED, _ALL_LISTED = 12, 1_000
 _LONG_ALIAS = 180
 _LONG_INSIDE = 330
 _TELLING = 2
+_MOST_RETURNED = 400
+"""Characters of what is said of a returned value."""
 NAMED = 330
 """Characters of a parameter that the question names."""
 
@@ -68,7 +79,18 @@ class PassageBlocks:
         pieces = [] if passage.symbol or passage.what or not passage.code else self.pieces(part, part.support)
         if pieces and self.says_less(passage, pieces[0][1], budgets[0]):
             return self.introduced(part, pieces[0][1])
-        return self.blocks([part], budgets)
+        return [*self.blocks([part], budgets), *self.returns(part)]
+
+    def returns(self, part: Part) -> list[Claim]:
+        """What a function is documented to return, if that says something asked for."""
+        passage = part.passage
+        told = (
+            returned(documentation(passage)) if passage.what == "function" and not passage.parameter else ""
+        )
+        new = stems(told) & self.subject - stems(label_of(passage).replace(".", " "))
+        if not new or len(told) > _MOST_RETURNED:
+            return []
+        return self.claim(part, f"Returns {as_told(told)}", [told], [told])
 
     def says_less(self, section: Passage, code: str, budget: int) -> bool:
         """Whether what would be shown of a section's prose says much less of the question than its code does."""
@@ -181,9 +203,7 @@ class PassageBlocks:
         if (
             label in self.shown
             or (first and first in self.shown)
-            or (
-                is_other and not first and not (passage.parameter and (passage.annotation or passage.default))
-            )
+            or (is_other and not first and not self.tells_by_head(passage))
         ):
             return []
         self.shown |= {label, first}
@@ -211,6 +231,11 @@ class PassageBlocks:
         opening = opening or self.claim(part, f"`{label}`: {as_told(runs[0])}", [*bare, runs[0]], runs[:1])
         following = [claim for run in runs[1:] for claim in self.claim(part, as_told(run), [run], [run])]
         return [*deprecated, *opening, *following, *([] if is_other else self.accepts(part))]
+
+    def tells_by_head(self, passage: Passage) -> bool:
+        """Whether the head of a passage without documentation says enough: a type or default, or that an expected name is there."""
+        has_value = (passage.parameter and passage.annotation) or passage.default
+        return bool(has_value) or is_named(self.query, passage)
 
     def told_by_owner(self, part: Part) -> list[Claim]:
         """What the documentation of its callable says of a parameter that has none of its own."""

@@ -27,7 +27,7 @@ _HEADING = re.compile(
 )
 """A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
 _MARK_UP = re.compile(
-    r"\.\.|\||!\[|\$ |#|!!! |\?\?\?|///|</?[A-Za-z!][^:]|[-=~^*+]{3,}$|:[a-z][^:`]*:(?:\s|$)"
+    r"\.\.|\||!\[|\$ |#|!!! |\?\?\?|///|<(?!https?://)/?[A-Za-z!][^:]|@(?:param|returns?|see|throws|template)\b|[-=~^*+]{3,}$|:[a-z][^:`]*:(?:\s|$)"
 )
 """How a line begins that is not prose."""
 _CODE = re.compile(
@@ -39,9 +39,34 @@ _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|mod
 """A directive whose text is about earlier versions or other places."""
 _EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?::|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
+_RETURNS = re.compile(r"\s*+(?::returns?:|Returns:?$)\s*+(.*)")
+_UNDERLINE = re.compile(r"[-=~]{3,}")
 _OVERLOAD = re.compile(r"(?:async )?def \w+\(")
 _CONSTRUCTOR = re.compile(r"\s*def __(?:init|new)__\b")
 _OR_NONE = re.compile(r"(?<!\s)\s*+\|\s*+None$")
+
+
+def returned(text: str) -> str:
+    """What a docstring says of the value that is returned, folded into one line; empty where it says nothing.
+
+    Four styles are read: `Returns:` with text indented below it, the same underlined, and `:returns: ...`.
+    """
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        begun = _RETURNS.match(line)
+        if begun is None:
+            continue
+        depth = len(line) - len(line.lstrip())
+        below = lines[number + 1 :]
+        is_underlined = bool(below) and _UNDERLINE.fullmatch(below[0].strip()) is not None
+        told = [begun[1] or ""]
+        for after in below[is_underlined:]:
+            deeper = len(after) - len(after.lstrip()) > depth
+            if (not after.strip() and any(told)) or (after.strip() and not deeper and not is_underlined):
+                break
+            told.append(after)
+        return folded(" ".join(told))
+    return ""
 
 
 def sentences(text: str) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.call_forms import call_form
-from kr_core.evidence.citations import plain, slot_stands
+from kr_core.evidence.citations import folded, plain, slot_stands
 from kr_core.evidence.coverage import COVERED, is_expected, is_named
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
@@ -18,8 +18,8 @@ from kr_core.evidence.generated import GeneratedProse, claims_of
 from kr_core.evidence.heads import default_of
 from kr_core.evidence.passage_blocks import BESIDE, NAMED, OF_ONE, PassageBlocks, label_of
 from kr_core.evidence.report_sections import Part, caveats, details, more_code
-from kr_core.evidence.sentences import documentation, prose
-from kr_core.evidence.window import as_told, first_sentence, window
+from kr_core.evidence.sentences import documentation, prose, says_something
+from kr_core.evidence.window import as_told, first_sentence, told_of, window
 from kr_core.model import Claim, CodeExample, Draft, Passage
 from kr_core.text import stems
 
@@ -49,6 +49,8 @@ _ADDS = 0.1
 _NEAR = 0.25
 """A parameter that the question does not name is shown if its documentation says so much of the question."""
 _NEAR_UNSURE = 0.2
+_DIRECTIVE = re.compile(r"^\s*\.\. \w+::[^\n]*$", re.MULTILINE)
+_LEAST_MENTION, _LONGEST_MENTION = 20, 330
 _ASYNC = re.compile(r"async|await", re.IGNORECASE)
 _WORTH_NAMING = 0.4
 """A passage is shown if it covers so much of what the first one covers."""
@@ -85,16 +87,29 @@ def compose(
         if any(claim.written for claim in written.summary):
             return written
         return _Composer(query, parts, notices).draft(found=found, unsupported=written.unsupported)
-    composer = _Composer(query, parts, notices)
+    mentioned = [
+        one.name.rpartition(".")[2]
+        for _source, finding in findings
+        for one in finding.unresolved
+        if one.mentioned
+    ]
+    composer = _Composer(query, parts, notices, mentioned)
     return composer.in_doubt() if in_doubt and found else composer.draft(found=found)
 
 
 class _Composer(PassageBlocks):
     """Orders the blocks of an answer."""
 
-    def __init__(self, query: ResearchQuery, parts: list[Part], notices: Sequence[str]) -> None:
+    def __init__(
+        self,
+        query: ResearchQuery,
+        parts: list[Part],
+        notices: Sequence[str],
+        mentioned: Sequence[str] = (),
+    ) -> None:
         super().__init__(query, parts)
         self.notices = [Claim(text=notice) for notice in notices]
+        self.mentioned = mentioned
 
     def rewritten(self, prose: GeneratedProse) -> Draft:
         """The draft with the sentences of a model, as far as they are borne out, in place of Summary and Details."""
@@ -144,7 +159,21 @@ class _Composer(PassageBlocks):
     def named(self, others: Sequence[Part], opening: str = "") -> list[Claim]:
         """A block for each further name that the asker expects: the answer checks what they believe."""
         found = [one for one in others if is_named(self.query, one.passage)]
-        return self.blocks(found, [BESIDE] * _MOST_NAMED, opening)
+        mentions = [claim for name in self.mentioned for claim in self.mention(name)]
+        return [*mentions, *self.blocks(found, [BESIDE] * _MOST_NAMED, opening)]
+
+    def mention(self, name: str) -> list[Claim]:
+        """What the documentation says of an expected name that has no entry of its own."""
+        if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", one) for one in self.said):
+            return []
+        for part in self.parts:
+            passage = part.passage
+            for run in [*told_of(name, passage), *_paragraphs_with(name, passage)][:1]:
+                self.said.append(run)
+                bare = [one for one in (passage.symbol, passage.parameter) if one]
+                label = f"`{label_of(passage)}`" if bare else folded(passage.title)
+                return self.claim(part, f"{label}: {as_told(run)}", [*bare, run], [run])
+        return []
 
     def leading(self, first: Part, budgets: Sequence[int], near: float) -> list[Claim]:
         """The block of the first passage; a parameter that the question names comes before the rest of its callable."""
@@ -187,7 +216,8 @@ class _Composer(PassageBlocks):
                 expected and not first.passage.lead
             )  # the parameter's documentation is that of its callable
             summary += self.blocks([taker], [_IN_DOUBT_EXPECTED[0] if says_all else BESIDE])
-        taken = self.takes(first) if is_named else []
+        is_told = first.passage.parameter and first.passage.lead  # then the others are beside the point
+        taken = self.takes(first) if is_named and not is_told else []
         summary += taken
         if is_named or not told:
             summary += self.also_takes(taker, leading=taker is first)
@@ -348,6 +378,15 @@ class _Composer(PassageBlocks):
         """Whether a passage has the value of a default that is asked for."""
         value = default_of(passage, passage.default)
         return value is not None and self.asked.asks("default") and self.asked.names(passage.parameter or "")
+
+
+def _paragraphs_with(name: str, passage: Passage) -> Iterator[str]:
+    """The short paragraphs of a passage that say a name, those of a note on its history too: "applymap was renamed to map"."""
+    says = re.compile(rf"(?<![\w]){re.escape(name)}(?!\w)")
+    for paragraph in re.split(r"\n\s*\n", documentation(passage)):
+        told = folded(_DIRECTIVE.sub("", paragraph))
+        if says.search(told) and _LEAST_MENTION <= len(told) <= _LONGEST_MENTION and says_something(told):
+            yield told
 
 
 def _last_of(passage: Passage) -> str:

@@ -40,8 +40,10 @@ _REACH = 3
 _WORD = 40
 _MESSAGE = 12
 """Sentences of an error's message that are shown."""
-_WHOLE_PARAMETER = 700
+_WHOLE_PARAMETER = 1_000
 """Characters of a parameter's documentation that is shown whole where it is the answer."""
+_WHOLE_SYMBOL = 700
+"""Characters of the documentation of a function or class that is shown whole where it comes first."""
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
@@ -93,7 +95,7 @@ def window(
     told = [plain(one) for one in said]
     is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
     worth = _worths(all_sentences, asked, passage.parameter or (passage.symbol or "").rpartition(".")[2])
-    if first and _is_short_parameter(passage, all_sentences):
+    if first and _is_short(passage, all_sentences):
         return list(_runs(all_sentences, [one for one, is_known in enumerate(is_said) if not is_known]))
     if asked.asks("difference") and passage.pinned and not passage.parameter:
         # what sets a thing apart shares no word with a question that only names it
@@ -276,9 +278,10 @@ def _begins(passage: Passage, asked: AskedWords, worth: Sequence[float]) -> bool
     return passage.kind not in {"section", "page"} or asked.share(passage.title) >= max(worth, default=0.0)
 
 
-def _is_short_parameter(passage: Passage, all_sentences: Sequence[_Sentence]) -> bool:
-    """Whether the documentation of a parameter is shown whole where it is the answer."""
-    return bool(passage.parameter) and sum(len(one.text) for one in all_sentences) <= _WHOLE_PARAMETER
+def _is_short(passage: Passage, all_sentences: Sequence[_Sentence]) -> bool:
+    """Whether the documentation of a parameter or symbol is shown whole where it is the answer."""
+    longest = _WHOLE_PARAMETER if passage.parameter else _WHOLE_SYMBOL if passage.symbol else 0
+    return sum(len(one.text) for one in all_sentences) <= longest
 
 
 def _of_cues(all_sentences: Sequence[_Sentence], worth: Sequence[float], asked: AskedWords) -> list[float]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kr_core.evidence.answer_sentence import DirectAnswer, Quote, quoted
 from kr_core.evidence.citations import plain
+from kr_core.evidence.sentences import documentation, prose
 from kr_core.evidence.window import all_of
 from kr_core.text import STOP_WORDS, stem, stems, words
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _DECIDES = 0.6
 """The share of a yes/no question that the sentence which decides it must say."""
+_LONGEST_ITEM = 120
 _DECIDING = re.compile(
     r"\bcan(?:not)?\b|\bnot\b|\bonly\b|\bsupport\w*\b|\ballow\w*\b|\bmust\b|\bsafe\b|\bwill\b|\bis\b|\bare\b|\baccept\w*\b",
     re.IGNORECASE,
@@ -74,11 +76,26 @@ def yes_no_answer(asked: AskedWords, first: Passage, known: Sequence[Passage]) -
         key=lambda one: one[:2],
     )
     if share < _DECIDES:
-        return None
+        return _listed(asked, known)
     told, passage = quoted(best.passage, best.text), best.passage
     names = [name for name in (passage.symbol, passage.parameter, *passage.aliases) if name]
     verdict = verdict_of_sentence(asked, best.text, names) if first.pinned else ""
     return told._replace(text=f"{verdict}: {told.text}") if verdict else told
+
+
+def _listed(asked: AskedWords, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The item of a list of what the library is or can do that says all that is asked: "Thread-safe and process-safe"."""
+    names = [
+        one for passage in known for one in (passage.symbol, passage.parameter) if one and asked.names(one)
+    ]
+    wanted = _predicate(asked, names)
+    for passage in known if wanted else ():
+        if passage.kind != "section" or passage.what:
+            continue
+        for item in prose(documentation(passage)).split("\n"):
+            if len(item) <= _LONGEST_ITEM and wanted <= stems(item):
+                return quoted(passage, item)
+    return None
 
 
 def _at_home(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> list[Passage]:

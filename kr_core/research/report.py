@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.asked_words import AskedWords
 from kr_core.evidence.citations import loads_or_links
-from kr_core.evidence.coverage import ABOUT, PARTLY, answered
+from kr_core.evidence.coverage import ABOUT, PARTLY, answered, is_named
 from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
 from kr_core.evidence.verification import untold_notice
@@ -69,7 +69,7 @@ def draft_of(
         findings: what the named sources found.
         prose: what a language model has written from it.
     """
-    found, unknown = _is_about(findings), _says_nothing_of(findings)
+    found, unknown = _is_about(query, findings), _says_nothing_of(findings)
     lone = _not_found(query, findings)
     notices = [*_unresolved(query, findings), *_not_found_told(query, findings, lone)]
     if not notices and (unknown or not found):
@@ -97,7 +97,7 @@ def told_with_doubt(
     if score.level != "low":
         untold = _parts_untold(query, draft)
         return draft.model_copy(update={"summary": (*draft.summary, *untold)}) if untold else draft
-    found = _is_about(findings) and score.score >= _NOTHING_FITS
+    found = _is_about(query, findings) and score.score >= _NOTHING_FITS
     subject, unknown = _subject(query, findings), _says_nothing_of(findings)
     if found:
         opening = "KR is not sure of this; closest:"
@@ -138,9 +138,11 @@ def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
     return [Claim(text=text) for part in untold if not loads_or_links(text := untold_notice(part))]
 
 
-def _is_about(findings: Sequence[tuple[str, Finding]]) -> bool:
-    """Whether the passages are about the question."""
-    return _is_pinned(findings) or answered(findings).coverage > _NOT_ABOUT
+def _is_about(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> bool:
+    """Whether the passages are about the question, or about what the asker expects in its answer."""
+    first = [finding.passages[0] for _source, finding in findings if finding.passages]
+    is_expected = any(is_named(query, passage) for passage in first)
+    return is_expected or _is_pinned(findings) or answered(findings).coverage > _NOT_ABOUT
 
 
 def _is_pinned(findings: Sequence[tuple[str, Finding]]) -> bool:

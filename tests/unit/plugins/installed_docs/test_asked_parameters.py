@@ -730,7 +730,7 @@ def test_what_a_named_callable_can_do_is_told_by_its_parameter(ask):
 def test_a_parameter_that_every_call_needs_is_no_ability(ask):
     """`match(text)` is not how `match` can do anything."""
     text, _level = ask("Can crate.match handle a text?")
-    assert text.index("Match a text.") < text.index("- `text`: ")
+    assert text.index("Match a text.") < text.index("match(text=...)")
 
 
 @pytest.mark.req("A2", "A3")
