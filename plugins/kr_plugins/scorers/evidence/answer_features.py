@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kr_core.plugin import Draft, Finding, Passage, ResearchQuery
     from kr_core.toolkit import ParsedQuestion
 
+_OF_OPTIONS = re.compile(r"(?:Options|Config|Settings|Props)$")
+"""A type whose members nobody calls by its name: the options of a function."""
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
 _DEEPEST = 5
@@ -132,7 +134,10 @@ def is_of_unsaid_owner(query: ResearchQuery, asked: ParsedQuestion, passage: Pas
             parts[-1].lower() in said or said.issuperset(split_identifier(parts[-1])) for parts in names
         )
     owners = [(parts[-2:-1] or [""])[0] for parts in names]
-    return all(owner[:1].isupper() and owner.lower() not in said for owner in owners)
+    return all(
+        owner[:1].isupper() and owner.lower() not in said and not _OF_OPTIONS.search(owner)
+        for owner in owners
+    )
 
 
 def _of_name(query: ResearchQuery, first: Passage) -> dict[str, float]:

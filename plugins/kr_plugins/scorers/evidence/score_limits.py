@@ -213,8 +213,10 @@ def _lacks(
         yield HIGH - 1, f"nothing tells what None means in {first.parameter}"
     if asked.kind == "default" and draft.direct and (left := _NOT_RESOLVED.match(_direct_of(draft))):
         yield HIGH - 1, f"nothing tells what {left[1]} is"
+    # a parameter that the asker names with its callable is rarely another one than is meant: in doubt, it is `medium`
+    little = HIGH if _is_named_parameter(query, asked, first) else MEDIUM
     if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
-        yield MEDIUM - 1, "no sentence speaks of all that was asked"
+        yield little - 1, "no sentence speaks of all that was asked"
     if _FAILS.search(asked.asking) and not draft.direct and not _SAYS_FAILURE.search(told):
         yield MEDIUM - 1, "no sentence tells what happens in that case"
     if _ASKS_FOR_CODE.search(asked.asking) and not draft.summary_code:
@@ -223,7 +225,13 @@ def _lacks(
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
     if not worded and not _speaks_of_it(query, asked, first, draft):
-        yield MEDIUM - 1, "what is quoted does not speak of most of what was asked"
+        yield little - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _is_named_parameter(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
+    """Whether the request names what comes first, a parameter, and it or the question what takes it."""
+    is_named_so = bool(first.parameter) and is_named(query, first)
+    return is_named_so and not is_of_unsaid_owner(query, asked, first)
 
 
 def _not_as_expected(
@@ -238,8 +246,13 @@ def _not_as_expected(
         yield HIGH - 1, f"the answer says nothing of {unsaid[0]}"
     if is_expected(query, asked, first) and not _bears_out(query, asked, first, draft):
         yield HIGH - 1, "little but the names of the request speaks for it"
-    if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first):
+    of_one = [one for one in shown[1:] if _owner(one) == _owner(first) and is_named(query, one)]
+    if is_expected(query, asked, first) and is_of_unsaid_owner(query, asked, first) and not of_one:
         yield MEDIUM - 1, f"{_last(first)} is a member of something that was not named"
+
+
+def _owner(passage: Passage) -> str:
+    return (passage.symbol or "").rpartition(".")[0]
 
 
 def _bears_out(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:
