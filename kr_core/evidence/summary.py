@@ -49,7 +49,7 @@ _ADDS = 0.1
 _NEAR = 0.25
 """A parameter that the question does not name is shown if its documentation says so much of the question."""
 _NEAR_UNSURE = 0.2
-_DIRECTIVE = re.compile(r"^\s*\.\. \w+::[^\n]*$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*+\.\. \w++::[^\n]*+$", re.MULTILINE)
 _LEAST_MENTION, _LONGEST_MENTION = 20, 330
 _ASYNC = re.compile(r"async|await", re.IGNORECASE)
 _WORTH_NAMING = 0.4

@@ -95,7 +95,7 @@ def window(
     told = [plain(one) for one in said]
     is_said = [any(plain(one.text) in other for other in told) for one in all_sentences]
     worth = _worths(all_sentences, asked, passage.parameter or (passage.symbol or "").rpartition(".")[2])
-    if first and _is_short(passage, all_sentences):
+    if first and _is_short(passage, all_sentences, asked):
         return list(_runs(all_sentences, [one for one, is_known in enumerate(is_said) if not is_known]))
     if asked.asks("difference") and passage.pinned and not passage.parameter:
         # what sets a thing apart shares no word with a question that only names it
@@ -278,9 +278,10 @@ def _begins(passage: Passage, asked: AskedWords, worth: Sequence[float]) -> bool
     return passage.kind not in {"section", "page"} or asked.share(passage.title) >= max(worth, default=0.0)
 
 
-def _is_short(passage: Passage, all_sentences: Sequence[_Sentence]) -> bool:
-    """Whether the documentation of a parameter or symbol is shown whole where it is the answer."""
-    longest = _WHOLE_PARAMETER if passage.parameter else _WHOLE_SYMBOL if passage.symbol else 0
+def _is_short(passage: Passage, all_sentences: Sequence[_Sentence], asked: AskedWords) -> bool:
+    """Whether the documentation of a parameter, or of a symbol that the asker names, is shown whole where it is the answer."""
+    is_named = passage.pinned or asked.expects((passage.symbol or "").rpartition(".")[2])
+    longest = _WHOLE_PARAMETER if passage.parameter else _WHOLE_SYMBOL if passage.symbol and is_named else 0
     return sum(len(one.text) for one in all_sentences) <= longest
 
 

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
+from support.fork_server import kr_argv
 from support.mcp_door import (
-    COMMAND,
     MODES,
     TOOLS,
     Lines,
@@ -150,7 +150,13 @@ def test_standard_streams_may_be_files(project_folder, env, tmp_path):
     asked.write_bytes(b"nonsense\n" + json.dumps(request(1, "tools/list")).encode() + b"\n")
     with asked.open("rb") as source, told.open("wb") as target:
         done = subprocess.run(
-            COMMAND, check=False, cwd=project_folder, env=env, stdin=source, stdout=target, timeout=_SECONDS
+            kr_argv(env, "mcp"),
+            check=False,
+            cwd=project_folder,
+            env=env,
+            stdin=source,
+            stdout=target,
+            timeout=_SECONDS,
         )
     answers = [json.loads(line) for line in told.read_text().splitlines()]
     assert (done.returncode, answers[0]["error"]["code"]) == (0, -32700)

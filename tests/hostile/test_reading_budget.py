@@ -78,7 +78,8 @@ def test_memory_that_is_kept_counts_for_all_that_follows() -> None:
     kept: list[str] = []
 
     def fill() -> None:
-        kept.extend(str(number) * 50 for number in range(2_000_000))
+        # slow enough that a fast machine does not fill as much between two looks at the memory
+        kept.extend(str(number + sum(range(200))) * 50 for number in range(2_000_000))
         endless()
 
     with ReadingBudget(seconds=600.0, memory=60_000_000) as budget:

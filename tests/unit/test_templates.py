@@ -32,30 +32,29 @@ def fault(*args, **values) -> ConfigError:
 
 
 @pytest.mark.req("R12")
-def test_the_projects_own_template_wins_over_a_plugins_and_that_over_the_bundled_one(tmp_path):
-    plugin = tmp_path / "plugin"
-    folders = search_folders(tmp_path, [plugin])
-    assert folders == (tmp_path / "templates", plugin, bundled_folder())
-    template(plugin, "plugin")
-    assert render(folders, "note.md.j2") == "plugin"
-    template(tmp_path / "templates", "project")
-    assert render(folders, "note.md.j2") == "project"
+def test_the_projects_own_template_wins_over_the_bundled_one(tmp_path):
+    folders = search_folders(tmp_path)
+    assert folders == (tmp_path / "templates", bundled_folder())
+    name = "prompts/repair.md.j2"
+    bundled = (bundled_folder() / name).read_text()
+    assert bundled
+    template(tmp_path / "templates", "project", name)
+    assert render(folders, name) == "project"
 
 
-@pytest.mark.req("R12")
 @pytest.mark.req("R12")
 def test_what_becomes_of_a_template_while_a_program_runs_is_seen(tmp_path):
     """One that is changed, added before another, or removed holds from the next time on."""
-    project, plugin = tmp_path / "templates", tmp_path / "plugin"
-    folders = search_folders(tmp_path, [plugin])
+    project, other = tmp_path / "templates", tmp_path / "other"
+    folders = (project, other)
 
     def shown():
         return render(folders, "note.md.j2")
 
-    file = template(plugin, "first") / "note.md.j2"
+    file = template(other, "first") / "note.md.j2"
     os.utime(file, ns=(0, 0))  # what is written in the same tick of a clock looks unchanged
     assert shown() == "first"
-    template(plugin, "changed")
+    template(other, "changed")
     assert shown() == "changed"
     template(project, "the project's")
     assert shown() == "the project's"

@@ -19,6 +19,7 @@ from kr_core.model import (
 )
 from kr_plugins.scorers.evidence import WEIGHTS, Evidence, kr_scorer
 from kr_plugins.scorers.evidence.answer_features import features
+from kr_plugins.scorers.evidence.score_limits import limit_of
 
 _RANK = {"low": 0, "medium": 1, "high": 2}
 CODE = (CodeExample(code="put()", citation=1),)
@@ -196,3 +197,28 @@ def test_a_name_that_only_the_asker_expects_must_speak_of_the_question():
 
     assert level("Put it in.", 0.2) == "low"
     assert level("Store a heavy thing safely.", 0.9) != "low"
+
+
+@pytest.mark.req("A8", "A14")
+@pytest.mark.parametrize(("names", "most"), [(("put", "lid"), 79), (("lid",), 49)])
+def test_a_parameter_that_is_named_with_its_callable_may_be_medium(names, most):
+    """Its documentation says little of the question; that it is another one than is meant is rare."""
+    query = ResearchQuery(
+        framework="box", framework_version="1", topic="t", tags=("t",),
+        question="How do I keep rain away from goods?", names=names,
+    )  # fmt: skip
+    passage = Passage(
+        text="Whether it is closed.", url="u", lead="Whether it is closed.", kind="parameter", symbol="box.put",
+        parameter="lid", annotation="bool", coverage=0.35,
+    )  # fmt: skip
+    citation = Citation(n=1, source="s", url="pkg:pypi/box@1", locator="l", official=True, quote="q")
+    draft = Draft(
+        citations=(citation,),
+        summary=(Claim(text="`lid`: Whether it is closed.", citations=(1,)),),
+        passages={1: passage},
+    )
+    limit, reasons = limit_of(
+        query, [("s", Finding(outcome=Outcome.ok, passages=(passage,), version="1"))], draft
+    )
+    assert "what is quoted does not speak of most of what was asked" in reasons
+    assert limit == most

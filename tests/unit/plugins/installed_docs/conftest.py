@@ -115,10 +115,11 @@ def project(tmp_path):
 def ask_about(tmp_path, project):
     """Asks about a package: the answer as a reader sees it, and its level."""
 
-    def asking(framework, question):
+    def asking(framework, question, *names):
         query = ResearchQuery(
-            framework=framework, framework_version="1.2.0", topic="t", tags=("t",), question=question
-        )
+            framework=framework, framework_version="1.2.0", topic="t", tags=("t",), question=question,
+            names=names,
+        )  # fmt: skip
         finding = asyncio.run(InstalledDocs(tmp_path / "cache").query(query, SourceContext(project())))
         found = [("installed_docs", finding)]
         draft = draft_of(query, found)

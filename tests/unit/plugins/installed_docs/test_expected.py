@@ -48,6 +48,25 @@ SHIP = {
 
             def rest(self) -> None:
                 """Stay in the harbour."""
+
+        class Berth:
+            """Where a ship lies; its length in feet decides what it costs.
+
+            Args:
+                length: In feet.
+            """
+
+            def __init__(self, length: int = 30) -> None: ...
+
+            def moor(self, rope) -> None:
+                """Moor at a berth."""
+
+        class Voyage:
+            """A journey."""
+
+            def __init__(self, crew, berth: Berth | None = None) -> None: ...
+
+        def tow(tug): ...
         ''',
 }
 
@@ -103,3 +122,32 @@ def test_a_name_that_is_only_mentioned_is_told_as_such(ship):
     """It may exist: KR does not deny it."""
     told = ship("hold the ship", "Anchor", "Mast")
     assert {one.name: one.mentioned for one in told.unresolved} == {"Anchor": True, "Mast": False}
+    assert "README" in told.passages[0].title
+
+
+def test_what_takes_the_other_expected_name_is_shown(ship):
+    """`Voyage(berth=Berth())`: the type of the parameter says so."""
+    shown = [one.title for one in ship("plan where the journey ends", "Berth", "Voyage").passages]
+    assert {"ship.Berth", "ship.Voyage", "ship.Voyage(berth)"} <= set(shown[:4])
+
+
+def test_a_parameter_may_be_that_of_the_class_of_a_method(ship):
+    """`moor` does not take `length`, its `Berth` does."""
+    told = ship("moor a long ship", "Berth.moor", "length")
+    assert told.unresolved == ()
+    assert "ship.Berth(length)" in [one.title for one in told.passages[:3]]
+
+
+def test_where_a_name_is_imported_from_is_not_missing(ship):
+    """As `hono/cors` of an npm package."""
+    assert ship("load it", "load", "ship/loading").unresolved == ()
+
+
+@pytest.mark.req("A3")
+def test_the_answer_shows_each_expected_name(install, ask_about):
+    """Also one without documentation, and what is said of one that has no entry; the whole of a short documentation."""
+    install("ship", SHIP, readme="# Ship\n\nOlder ships had an `Anchor`, now all of them float.\n")
+    text, _level = ask_about("ship", "what does a berth cost", "Berth", "tow", "Anchor")
+    assert "its length in feet decides what it costs" in text
+    assert "`ship.tow(tug)`" in text
+    assert "Older ships had an `Anchor`, now all of them float." in text
