@@ -71,8 +71,8 @@ class DependencyFiles:
         """Find the version in use of a package that is known by one of some names.
 
         The nearest file that names it decides the ecosystem, if that is not given. Of its files the nearest that has
-        chosen a version is believed, unless the wish of a folder below it says otherwise: then that folder is no
-        member of the workspace that is locked. Where no version was chosen, it is the range that is asked for.
+        chosen a version is believed, unless the wish of a folder below it says otherwise, and the lock file does not list
+        that folder as a member of its workspace. Where no version was chosen, it is the range that is asked for.
         """
         for name in names:
             if found := _in_use(self._naming(name, ecosystem)):
@@ -153,11 +153,7 @@ class DependencyFiles:
             return False
         for above in self._folders[depth + 1 :]:
             for name in _WITH_WORKSPACES[kind.ecosystem]:
-                if (
-                    path.parent.is_relative_to(above)
-                    and (lock := self._lock_file(above / name))
-                    and path.parent.relative_to(above).as_posix() in lock.governed
-                ):
+                if (lock := self._lock_file(above / name)) and lock.governs(path.parent):
                     return True
         return False
 
@@ -277,8 +273,7 @@ def _in_use(named: Iterable[NamedDependency]) -> NamedDependency | None:
             wish = wish or (each if each.lock.wish else None)
             continue
         if not _is_for_one_use(each):
-            outside = wish is not None and wish.depth < each.depth and _contradict(wish, each)
-            return wish if outside else each
+            return wish if wish is not None and _is_outside(wish, each) else each
         # `requirements-py27.txt` beside a range for the Python in use, which may come after it
         beside = [each, *islice(left, _MOST_BESIDE)]
         wish = wish or next(
@@ -297,6 +292,15 @@ def _is_for_one_use(one: NamedDependency) -> bool:
     """Whether one of several files of requirements says it, which lie side by side for different uses."""
     name = one.lock.path.name
     return name.startswith("requirements") and name != "requirements.txt"
+
+
+def _is_outside(wish: NamedDependency, chosen: NamedDependency) -> bool:
+    """Whether a list asks for something else than a lock file above has, which is then not for it.
+
+    A member of its workspace has what is locked: the root may override what the member asks for.
+    """
+    is_below = wish.depth < chosen.depth and not chosen.lock.governs(wish.lock.path.parent)
+    return is_below and _contradict(wish, chosen)
 
 
 def _contradict(wish: NamedDependency, chosen: NamedDependency) -> bool:

@@ -31,8 +31,8 @@ def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
     view.check_version(data.get("lockfileVersion"), "123", "lockfileVersion")
-    view.governed = workspace_members(view)
     if isinstance(packages := data.get("packages"), dict):
+        view.governed = workspace_members(view)  # version 1 does not say what a member depends on
         lists_members = bool(table(packages.get("")).get("workspaces"))
         if not (lists_members and view.is_apart(packages, is_project)):
             yield from _packages(packages, view)

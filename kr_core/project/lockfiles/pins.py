@@ -81,6 +81,11 @@ class LockFile(NamedTuple):
     """The folders below it, of those that were looked from, that are members of its workspace: what lies locked there is
     left over, and no tool reads it."""
 
+    def governs(self, folder: Path) -> bool:
+        """Whether a folder is a member of its workspace."""
+        above = self.path.parent
+        return folder.is_relative_to(above) and folder.relative_to(above).as_posix() in self.governed
+
     def find(self, name: str) -> Pin | None:
         """Find a package by its name, or by the last part of it where only one package has that.
 

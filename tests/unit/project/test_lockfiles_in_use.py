@@ -331,3 +331,57 @@ def test_a_lock_file_left_over_in_a_member_of_a_workspace_is_not_asked(project, 
     lay(tmp_path, {file: text for file, text in own.items() if file.startswith("packages/b/")})
     if tool in {"npm", "yarn", "pnpm"}:
         assert project("packages/b").version_of(name)[0] == "9.0.0"
+
+
+PNPM_MEMBERS = (
+    "lockfileVersion: '9.0'\nimporters:\n  .: {}\n  packages/a:\n    dependencies:\n      ms:\n"
+    "        specifier: 2.1.3\n        version: 2.1.3\npackages:\n  ms@2.1.3:\n    x: y\n"
+)
+OLD = {"dependencies": {"ms": "1.0.0"}}
+OVERRIDDEN = {
+    "npm": {
+        "package.json": {"workspaces": ["packages/*"], "overrides": {"ms": "2.1.3"}},
+        "package-lock.json": npm_lock("2.1.3", workspaces=["packages/*"])
+        | {"packages": npm_lock("2.1.3", workspaces=["packages/*"])["packages"] | {"packages/a": OLD}},
+        "packages/a/package.json": OLD,
+    },
+    "pnpm": {
+        "package.json": {"pnpm": {"overrides": {"ms": "2.1.3"}}},
+        "pnpm-lock.yaml": PNPM_MEMBERS,
+        "packages/a/package.json": OLD,
+    },
+    "yarn-1": {
+        "package.json": {"workspaces": ["packages/*"], "resolutions": {"**/ms": "2.1.3"}},
+        "yarn.lock": '# yarn lockfile v1\n\n\nms@1.0.0, ms@2.1.3:\n  version "2.1.3"\n',
+        "packages/a/package.json": OLD,
+    },
+    "berry": {
+        "package.json": {"workspaces": ["packages/*"], "resolutions": {"ms": "2.1.3"}},
+        "yarn.lock": '__metadata:\n  version: 8\n\n"ms@npm:2.1.3":\n  version: 2.1.3\n  resolution: "ms@npm:2.1.3"\n',
+        "packages/a/package.json": OLD,
+    },
+    "uv": {
+        "pyproject.toml": '[tool.uv]\noverride-dependencies = ["ms==2.1.3"]\n[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+        "uv.lock": 'version = 1\n[manifest]\nmembers = ["a"]\noverrides = [{ name = "ms", specifier = "==2.1.3" }]\n'
+        '[[package]]\nname = "a"\nversion = "1"\nsource = { virtual = "packages/a" }\ndependencies = [{ name = "ms" }]\n'
+        '[[package]]\nname = "ms"\nversion = "2.1.3"\nsource = { registry = "https://pypi.org/simple" }\n',
+        "packages/a/pyproject.toml": '[project]\nname = "a"\ndependencies = ["ms==1.0.0"]\n',
+    },
+}
+
+
+@pytest.mark.parametrize("tool", OVERRIDDEN)
+def test_what_the_root_of_a_workspace_overrides_is_in_use_in_its_members(project, tmp_path, tool):
+    """The lock file lists the member, so that the list of the member decides nothing; also from a folder in it."""
+    lay(tmp_path, OVERRIDDEN[tool] | {"packages/a/src/x": ""})
+    for folder in (".", "packages/a", "packages/a/src"):
+        version, where = project(folder).version_of("ms")
+        assert (version, "lock" in where) == ("2.1.3", True)
+    assert [version for name, version, _ in project("packages/a").versions() if name == "ms"] == ["2.1.3"]
+
+
+def test_what_a_member_develops_with_may_lie_outside_of_what_it_lets_others_have(project, tmp_path):
+    """A range of peers is for those who use the member; the lock file has what is installed for it."""
+    peers = {"peerDependencies": {"ms": "^0.7.0 || ^1.0.0"}, "devDependencies": {"ms": "2.1.3"}}
+    lay(tmp_path, OVERRIDDEN["pnpm"] | {"packages/a/package.json": peers})
+    assert project("packages/a").version_of("ms") == ("2.1.3", "pnpm-lock.yaml")
