@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_json, parse_packages, parse_toml
-from kr_core.project.lockfiles.pins import Pin, string, table, tables
+from kr_core.project.lockfiles.pins import Pin, conflicting, string, table, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles.pins import ProjectView
 
 _MAIN_GROUPS = frozenset({"main", "default"})
+_PIPENV_GROUPS = {"default": 2, "develop": 1}
 
 
 def read_poetry(text: str, view: ProjectView) -> Iterator[Pin]:
@@ -39,21 +40,25 @@ def read_pdm(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read `Pipfile.lock`: the group `default` before `develop` and those of one's own."""
+    """Read `Pipfile.lock`: the group `default` before `develop`, and that before categories of one's own."""
     data = parse_json(text)
     view.check_version(table(data.get("_meta")).get("pipfile-spec"), "6")
+    pins = []
     for group, packages in data.items():
         if group == "_meta":
             continue
         for name, package in table(packages).items():
             version = string(table(package).get("version"))
-            yield Pin(
+            pin = Pin(
                 name,
                 version.removeprefix("===").removeprefix("==") if version != "*" else "",
                 development=group != "default",
-                nearness=int(group == "default"),
+                nearness=_PIPENV_GROUPS.get(group, 0),
                 marker=string(table(package).get("markers")),
             )
+            pins.append((pin, group))
+    unknown = conflicting(pins)
+    yield from (pin._replace(version="") if pin.name in unknown else pin for pin, _group in pins)
 
 
 def read_pylock(text: str, view: ProjectView) -> Iterator[Pin]:

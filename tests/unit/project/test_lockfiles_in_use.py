@@ -385,3 +385,22 @@ def test_what_a_member_develops_with_may_lie_outside_of_what_it_lets_others_have
     peers = {"peerDependencies": {"ms": "^0.7.0 || ^1.0.0"}, "devDependencies": {"ms": "2.1.3"}}
     lay(tmp_path, OVERRIDDEN["pnpm"] | {"packages/a/package.json": peers})
     assert project("packages/a").version_of("ms") == ("2.1.3", "pnpm-lock.yaml")
+
+
+def test_development_comes_before_categories_of_ones_own_in_a_pipfile_lock(project, tmp_path):
+    """As Pipenv has it in the groups that are installed by default; categories that exclude each other leave it open."""
+    lay(
+        tmp_path,
+        {
+            "Pipfile.lock": {
+                "docs": {"click": {"version": "==8.5.1"}, "six": {"version": "==1.16.0"}},
+                "develop": {"click": {"version": "==8.0.4"}},
+                "old": {"six": {"version": "==1.15.0"}, "idna": {"version": "==3.4"}},
+                "new": {"idna": {"version": "==3.4"}},
+            }
+        },
+    )
+    opened = project()
+    assert opened.version_of("click") == ("8.0.4", "Pipfile.lock")
+    assert opened.version_of("six") is None
+    assert opened.version_of("idna") == ("3.4", "Pipfile.lock")
