@@ -67,12 +67,12 @@ def _poetry(dependencies: Any, *, development: bool) -> Iterator[Pin]:
             version = string(constraint.get("version", "") if constraint else each)
             marker = string(constraint.get("markers"))
             if python := string(constraint.get("python")):
-                marker = f"{marker} and {_python(python)}" if marker else _python(python)
+                marker = f"{marker} and {python_marker(python)}" if marker else python_marker(python)
             yield Pin(name, "" if version == "*" else version, development, direct=True, marker=marker)
 
 
-def _python(wanted: str) -> str:
-    """Poetry's `python = "<3.12"` as a marker; what has no operator of PEP 440 is not judged."""
+def python_marker(wanted: str) -> str:
+    """Poetry's `<3.12` as a marker; what has no operator of PEP 440 is not judged."""
     parts = [part.strip() for part in wanted.split(",")]
     operators = [
         next((each for each in ("<=", ">=", "==", "!=", "<", ">") if part.startswith(each)), "")

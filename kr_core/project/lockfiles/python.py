@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_json, parse_packages, parse_toml
-from kr_core.project.lockfiles.pins import Pin, conflicting, string, table, tables
+from kr_core.project.lockfiles.pins import Pin, conflicting, string, strings, table, tables
+from kr_core.project.lockfiles.pyproject import python_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,16 +18,18 @@ _PIPENV_GROUPS = {"default": 2, "develop": 1}
 
 
 def read_poetry(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read `poetry.lock`; markers choose among several versions of a package (written since Poetry 2)."""
+    """Read `poetry.lock`; markers (written since Poetry 2) choose among several versions of a package, or the Python each is for."""
     data = parse_packages(text, members=False)
     view.check_version(table(data.get("metadata")).get("lock-version"), "12")
     for package in tables(data.get("package")):
         markers = package.get("markers")
         groups = package.get("groups")
-        if isinstance(markers, dict):  # one for each group
-            markers = " or ".join(f"({each})" for each in markers.values() if isinstance(each, str))
+        if isinstance(markers, dict):  # one for each group that has a condition
+            is_free = not markers.keys() >= set(strings(groups))
+            markers = "" if is_free else " or ".join(f"({each})" for each in markers.values())
+        marker = string(markers) or python_marker(string(package.get("python-versions")))
         development = package.get("category") == "dev" or _development(groups)
-        yield from _pin(package, string(markers), development=development)
+        yield from _pin(package, marker, development=development)
 
 
 def read_pdm(text: str, view: ProjectView) -> Iterator[Pin]:

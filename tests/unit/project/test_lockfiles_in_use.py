@@ -404,3 +404,43 @@ def test_development_comes_before_categories_of_ones_own_in_a_pipfile_lock(proje
     assert opened.version_of("click") == ("8.0.4", "Pipfile.lock")
     assert opened.version_of("six") is None
     assert opened.version_of("idna") == ("3.4", "Pipfile.lock")
+
+
+def test_a_group_of_poetry_without_a_condition_has_the_package_for_every_python(
+    project, tmp_path, make_environment
+):
+    """Poetry writes a condition only for the groups that have one."""
+    make_environment(tmp_path / ".venv", version="3.12.4")
+    package = '[[package]]\nname = "{}"\nversion = "1.16.0"\ngroups = ["main", "docs"]\nmarkers = {}\n'
+    docs = "docs = \"python_version < '3.12'\""
+    lay(
+        tmp_path,
+        {
+            "poetry.lock": package.format("six", f"{{{docs}}}")
+            + package.format("toml", f"{{main = \"python_version < '3.11'\", {docs}}}")
+        },
+    )
+    assert project().version_of("six") == ("1.16.0", "poetry.lock")
+    assert project().version_of("toml") is None
+
+
+def test_of_several_versions_in_an_old_lock_of_poetry_the_one_for_the_python_in_use_is_taken(
+    project, tmp_path, make_environment
+):
+    """Poetry 1 writes no markers, only which Python each version is for; what is not in PEP 440 is not judged."""
+    make_environment(tmp_path / ".venv", version="3.9.18")
+    package = '[[package]]\nname = "{}"\nversion = "{}"\noptional = false\npython-versions = "{}"\n'
+    versions = [
+        ("numpy", "1.24.4", ">=3.8"),
+        ("numpy", "1.26.4", ">=3.9,<3.13"),
+        ("numpy", "2.5.5", ">=3.12"),
+    ]
+    versions += [("six", "1.16.0", ">=2.7, !=3.0.*, !=3.1.*"), ("any", "1.0", "*"), ("caret", "1.0", "^3.9")]
+    lay(tmp_path, {"poetry.lock": "".join(package.format(*each) for each in versions)})
+    found = {name: project().version_of(name) for name in ("numpy", "six", "any", "caret")}
+    assert {name: where and where[0] for name, where in found.items()} == {
+        "numpy": "1.26.4",
+        "six": "1.16.0",
+        "any": "1.0",
+        "caret": "1.0",
+    }
