@@ -37,7 +37,7 @@ def requirement(text: str, *, development: bool = False) -> Pin | None:
     """Read one requirement loosely: `httpx[http2]==0.28.1 ; python_version > "3.8"`.
 
     An exact version loses its `==`, everything else stays as it is written. Of an address the version is known
-    where a file's name or a tag in it says so.
+    where a file's name or a tag in it says so. What an environment variable says is not known.
     """
     parsed = _REQUIREMENT.fullmatch(text.strip())
     if parsed is None:
@@ -47,6 +47,8 @@ def requirement(text: str, *, development: bool = False) -> Pin | None:
         return None
     if url := parsed["url"]:
         wanted = _version_in(url)
+    elif "${" in wanted:
+        wanted = ""
     exact = re.fullmatch(r"={2,3}([^,*]+)", wanted)
     version = exact[1] if exact else wanted
     return Pin(parsed["name"], version, development, direct=True, marker=(parsed["marker"] or "").strip())

@@ -444,3 +444,13 @@ def test_of_several_versions_in_an_old_lock_of_poetry_the_one_for_the_python_in_
         "any": "1.0",
         "caret": "1.0",
     }
+
+
+def test_a_version_that_a_variable_names_is_not_known(project, tmp_path):
+    """pip puts the value of the variable there; KR looks at no variables for it."""
+    lay(tmp_path, {"requirements.txt": "ms==${MS_VERSION}\nidna>=${LOW},<4\nsix==1.16.0\n"})
+    opened = project()
+    assert opened.version_of("ms") is None
+    assert opened.version_of("idna") is None
+    assert opened.version_of("six") == ("1.16.0", "requirements.txt")
+    assert "ms" in opened.direct_dependencies()
