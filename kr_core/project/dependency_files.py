@@ -91,6 +91,15 @@ class DependencyFiles:
             if found := _in_use(each):
                 yield found
 
+    def locks_below(self, name: str, depth: int) -> bool:
+        """Whether a lock file of Python in the nearest folders, fewer than `depth` folders up, names a package."""
+        for path, at in self._believed():
+            if at >= depth:
+                break
+            if path.name in PYTHON_LOCKS and (lock := self._lock_file(path)) and name in lock.pins:
+                return True
+        return False
+
     def asked_for(self) -> Iterator[tuple[Ecosystem, str, Pin]]:
         """Yield what the project asks for itself: ecosystem, normalised name and pin, nearest file first."""
         for path, _depth in self._all():

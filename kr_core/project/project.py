@@ -27,7 +27,7 @@ from kr_core.project.package_names import distributions_called, normalise, spoke
 from kr_core.project.version_ranges import allows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kr_core.project.lockfiles import Ecosystem
 
@@ -187,7 +187,7 @@ class LocalProject:
         self._forget_what_changed()
         known: dict[tuple[str, Ecosystem], tuple[str, str, str]] = {}
         for scan in self._installed(own=False):
-            for one in filter(None, map(scan.confirmed, scan.by_name.values())):
+            for one in filter(self._is_of_project, filter(None, map(scan.confirmed, scan.by_name.values()))):
                 known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
         for module in self._modules.all():
             label = label_of(module.folder, self._home)
@@ -267,8 +267,10 @@ class LocalProject:
         asking = {whose for whose, name, _pin in self._declared.asked_for() if name == key}
         return nearer or (module if asking == {"node"} else None)
 
-    def _depth(self, environment: Environment) -> int | None:
-        """How many folders up from the nearest one an environment lies; None where it lies in none of them."""
+    def _depth(self, environment: Environment) -> int:
+        """How many folders up from the nearest one an environment lies; conda's base, which is on for all projects, is above."""
+        if environment.label == "CONDA_PREFIX" and self._environ.get("CONDA_DEFAULT_ENV") == "base":
+            return len(self._folders)
         folder = environment.prefix.parent
         return self._folders.index(folder) if folder in self._folders else 0
 
@@ -326,15 +328,25 @@ class LocalProject:
         for scan in self._installed(own=own):
             # `google.protobuf` is not of the distribution `google`, so the bare head comes after the owner.
             named = (scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name)
-            if found := next(filter(None, map(scan.confirmed, named)), None):
+            if found := self._first(scan, named):
                 return found
             if standard:  # a backport has the module's very name
                 continue
             called = (scan.by_name.get(key) for key in (longer[-1], *distributions_called(name)))
-            others = (one for one in (scan.owner(name), *called) if one)
-            if found := next(filter(None, map(scan.confirmed, others)), None):
+            if found := self._first(scan, filter(None, (scan.owner(name), *called))):
                 return found
         return None
+
+    def _first(self, scan: InstalledDistributions, found: Iterable[Distribution]) -> Distribution | None:
+        return next(filter(self._is_of_project, filter(None, map(scan.confirmed, found))), None)
+
+    def _is_of_project(self, found: Distribution) -> bool:
+        """Whether a distribution is in use here: not where its environment lies above a lock file that names it.
+
+        That file is of a project with an environment of its own, wherever it is.
+        """
+        environment = found.environment
+        return environment.own or not self._declared.locks_below(found.name, self._depth(environment))
 
     def _locked(self, framework: str) -> NamedDependency | None:
         name = "-".join(framework.split())

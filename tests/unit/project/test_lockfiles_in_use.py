@@ -454,3 +454,52 @@ def test_a_version_that_a_variable_names_is_not_known(project, tmp_path):
     assert opened.version_of("idna") is None
     assert opened.version_of("six") == ("1.16.0", "requirements.txt")
     assert "ms" in opened.direct_dependencies()
+
+
+API_LOCK = '[[package]]\nname = "httpx"\nversion = "0.28.1"\n'
+API_PROJECT = '[project]\nname = "api"\ndependencies = ["httpx"]\n'
+
+
+@pytest.mark.parametrize("file", ["uv.lock", "poetry.lock", "pdm.lock"])
+def test_an_environment_above_the_nearest_lock_file_of_a_package_is_another_projects(
+    project, tmp_path, make_environment, file
+):
+    """What no nearer file locks is taken from there; and so is everything where the environment lies beside the lock file."""
+    make_environment(tmp_path / ".venv", {"httpx": "0.23.0", "rich": "13.0"})
+    lay(tmp_path, {f"api/{file}": API_LOCK, "api/pyproject.toml": API_PROJECT, "api/src/x": ""})
+    for folder in ("api", "api/src"):
+        opened = project(folder)
+        assert opened.version_of("httpx") == ("0.28.1", f"api/{file}")
+        assert opened.version_of("rich") == ("13.0", ".venv")
+        assert {name: version for name, version, _ in opened.versions()} == {
+            "httpx": "0.28.1",
+            "rich": "13.0",
+        }
+        assert opened.disagreement("httpx") is None
+        assert opened.distribution("httpx", own=False) is None
+    assert project().version_of("httpx") == ("0.23.0", ".venv")
+    make_environment(tmp_path / "api/.venv")
+    assert project("api").version_of("httpx") == ("0.28.1", f"api/{file}")
+    make_environment(tmp_path / "api/venv", {"httpx": "0.28.0"})
+    assert project("api/src").version_of("httpx") == ("0.28.0", "api/venv")
+
+
+def test_a_member_of_a_workspace_has_the_environment_of_the_workspace(project, tmp_path, make_environment):
+    """Also where a lock file is left over in the member; a list of requirements makes no environment of its own."""
+    make_environment(tmp_path / ".venv", {"idna": "3.3", "six": "1.10"})
+    lay(tmp_path, LEFT_OVER["uv"] | {"packages/a/requirements.txt": "six==1.16.0\n"})
+    opened = project("packages/a")
+    assert opened.version_of("idna") == ("3.3", ".venv")
+    assert opened.version_of("six") == ("1.10", ".venv")
+
+
+def test_the_base_environment_of_conda_comes_after_a_lock_file(project, tmp_path, make_environment):
+    """It is on for every project; an environment that somebody made is the project's."""
+    make_environment(tmp_path / "opt/conda", {"httpx": "0.23.0", "rich": "13.0"})
+    lay(tmp_path, {"api/poetry.lock": API_LOCK, "api/pyproject.toml": API_PROJECT})
+    environ = {"CONDA_PREFIX": str(tmp_path / "opt/conda"), "CONDA_DEFAULT_ENV": "base"}
+    opened = project("api", environ)
+    assert opened.version_of("httpx") == ("0.28.1", "api/poetry.lock")
+    assert opened.version_of("rich") == ("13.0", "CONDA_PREFIX")
+    opened = project("api", environ | {"CONDA_DEFAULT_ENV": "shop"})
+    assert opened.version_of("httpx") == ("0.23.0", "CONDA_PREFIX")
