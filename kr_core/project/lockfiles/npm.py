@@ -31,13 +31,13 @@ def read_package_lock(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read `package-lock.json` of the versions 1 to 3, as Node resolves packages from the nearest member."""
     data = parse_json(text)
     view.check_version(data.get("lockfileVersion"), "123", "lockfileVersion")
-    if isinstance(packages := data.get("packages"), dict):
+    packages, tree = data.get("packages"), table(data.get("dependencies"))
+    if isinstance(packages, dict):
         view.governed = workspace_members(view)  # version 1 does not say what a member depends on
-        lists_members = bool(table(packages.get("")).get("workspaces"))
-        if not (lists_members and view.is_apart(packages, is_project)):
-            yield from _packages(packages, view)
-    else:
-        yield from _tree(table(data.get("dependencies")), view)
+    folders = packages if isinstance(packages, dict) else {_folder(each) for each in tree.values()}
+    if view.is_apart(folders, is_project):
+        return
+    yield from _packages(packages, view) if isinstance(packages, dict) else _tree(tree, view)
 
 
 def workspace_members(view: ProjectView) -> frozenset[str]:
@@ -183,7 +183,7 @@ def _tree(dependencies: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
     """Read the version 1: a tree of names; members of a workspace stand in it with their folders."""
     trees = [(dependencies, 1)]
     for value in dependencies.values():
-        folder = string(table(value).get("version")).removeprefix("file:")
+        folder = _folder(value)
         if folder in view.members and folder != ".":
             rank = len(view.members) - view.members.index(folder)
             trees.append((table(table(value).get("dependencies")), rank))
@@ -193,6 +193,11 @@ def _tree(dependencies: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
             if not version.startswith("file:"):
                 for pin in _pins(name, version, development=bool(table(value).get("dev")), direct=False):
                     yield pin._replace(nearness=nearness)
+
+
+def _folder(package: Any) -> str:
+    """The folder of a member, or of another package that is asked for by its folder, in the version 1."""
+    return string(table(package).get("version")).removeprefix("file:")
 
 
 READERS = {

@@ -29,7 +29,7 @@ _PACKAGE = re.compile(
 )
 """A package as the tools write it. Whatever else TOML may look like is left to tomllib."""
 _TOLD = re.compile(
-    rf"^(name|version|source|resolution-markers|category|groups|markers?|python-versions) = ({_STRING}|{_FLAT}|{_INLINE}|{_LIST})$",
+    rf"^(name|version|source|resolution-markers|category|groups|markers?|python-versions|path) = ({_STRING}|{_FLAT}|{_INLINE}|{_LIST})$",
     re.MULTILINE | re.ASCII,
 )
 """What readers want to know of a package that is no member of the workspace."""

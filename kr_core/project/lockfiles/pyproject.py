@@ -71,6 +71,13 @@ def _poetry(dependencies: Any, *, development: bool) -> Iterator[Pin]:
             yield Pin(name, "" if version == "*" else version, development, direct=True, marker=marker)
 
 
+def is_project(folder: str, view: ProjectView) -> bool:
+    """Whether a folder has a manifest of a project, and not only settings of tools."""
+    text = f"\n{view.beside(f'{folder}/pyproject.toml') or ''}"
+    tables_of_project = ("\n[project]", "\n[tool.poetry]")
+    return any(each in text for each in tables_of_project) or view.beside(f"{folder}/Pipfile") is not None
+
+
 def python_marker(wanted: str) -> str:
     """Poetry's `<3.12` as a marker; what has no operator of PEP 440 is not judged."""
     parts = [part.strip() for part in wanted.split(",")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core.project.lockfiles.parser import parse_packages
 from kr_core.project.lockfiles.pins import Pin, conflicting, string, strings, table, tables
+from kr_core.project.lockfiles.pyproject import is_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
             locked.setdefault((package["name"], version), []).append(package)
         if (folder := _folder(package)) is not None:
             members.setdefault(folder, package)
-    if members and view.is_apart(members, _is_project):
+    if members and view.is_apart(members, is_project):
         return
     of_workspace = set(strings(table(data.get("manifest")).get("members")))
     view.governed = frozenset(
@@ -58,10 +59,6 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
     for package in packages:
         if package["name"] not in unknown:
             yield Pin(package["name"], string(package.get("version")), marker=package[_MARKER])
-
-
-def _is_project(folder: str, view: ProjectView) -> bool:
-    return "\n[project]" in f"\n{view.beside(f'{folder}/pyproject.toml') or ''}"
 
 
 def _folder(package: dict[str, Any]) -> str | None:

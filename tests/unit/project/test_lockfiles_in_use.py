@@ -503,3 +503,57 @@ def test_the_base_environment_of_conda_comes_after_a_lock_file(project, tmp_path
     assert opened.version_of("rich") == ("13.0", "CONDA_PREFIX")
     opened = project("api", environ | {"CONDA_DEFAULT_ENV": "shop"})
     assert opened.version_of("httpx") == ("0.23.0", "CONDA_PREFIX")
+
+
+POETRY_FOLDER = (
+    '[[package]]\nname = "api"\nversion = "1"\n[package.source]\ntype = "directory"\nurl = "api"\n'
+)
+PDM_FOLDER = '[[package]]\nname = "api"\nversion = "1"\neditable = true\npath = "./api"\n'
+ABOVE = {
+    "poetry": ("poetry.lock", API_LOCK, API_LOCK + POETRY_FOLDER),
+    "pdm": ("pdm.lock", API_LOCK, API_LOCK + PDM_FOLDER),
+    "pipenv": (
+        "Pipfile.lock",
+        {"default": {"httpx": {"version": "==0.28.1"}}},
+        {"default": {"httpx": {"version": "==0.28.1"}, "api": {"path": "./api", "editable": True}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("own", ["pyproject.toml", "poetry", "Pipfile"])
+@pytest.mark.parametrize("tool", ABOVE)
+def test_a_project_below_has_nothing_of_a_lock_file_that_does_not_name_its_folder(
+    project, tmp_path, tool, own
+):
+    """A folder without a manifest of its own has, and so has one with settings of tools alone."""
+    file, lock, with_member = ABOVE[tool]
+    manifests = {
+        "pyproject.toml": {"api/pyproject.toml": API_PROJECT},
+        "poetry": {
+            "api/pyproject.toml": '[tool.poetry]\nname = "api"\n[tool.poetry.dependencies]\nhttpx = "*"\n'
+        },
+        "Pipfile": {"api/Pipfile": '[packages]\nhttpx = "*"\n'},
+    }
+    lay(tmp_path, manifests[own] | {file: lock, "src/pyproject.toml": "[tool.ruff]\n", "api/src/x": ""})
+    for folder in ("api", "api/src"):
+        assert project(folder).version_of("httpx") is None
+    assert project("src").version_of("httpx") == ("0.28.1", file)
+    lay(tmp_path, {file: with_member})
+    for folder in ("api", "api/src"):
+        assert project(folder).version_of("httpx") == ("0.28.1", file)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_project_below_has_nothing_of_a_package_lock_without_members(project, tmp_path, version):
+    """Unless the lock file names its folder as a dependency."""
+    tree = {"lockfileVersion": 1, "dependencies": {"ms": {"version": "2.1.3"}}}
+    linked = {"lockfileVersion": 1, "dependencies": {**tree["dependencies"], "api": {"version": "file:api"}}}
+    lock, with_member = (tree, linked) if version == 1 else (npm_lock("2.1.3"), npm_lock("2.1.3"))
+    if version == 3:
+        with_member["packages"] |= {"api": MANIFEST, "node_modules/api": {"resolved": "api", "link": True}}
+    wished = {"api/package.json": {"dependencies": {"ms": "^2.0.0"}}, "src/package.json": {"type": "module"}}
+    lay(tmp_path, wished | {"package-lock.json": lock, "package.json": MANIFEST})
+    assert project("api").version_of("ms") == ("^2.0.0", "api/package.json")
+    assert project("src").version_of("ms") == ("2.1.3", "package-lock.json")
+    lay(tmp_path, {"package-lock.json": with_member})
+    assert project("api").version_of("ms") == ("2.1.3", "package-lock.json")
