@@ -11,6 +11,7 @@ from kr_core.project.environments import label_of, workspace_of
 from kr_core.project.lockfiles import UnreadableError
 from kr_core.project.lockfiles.formats import (
     NODE_LOCKS,
+    NODE_UNREAD,
     PYTHON_LOCKS,
     format_of,
     names_choices,
@@ -151,7 +152,7 @@ class DependencyFiles:
                 yield path, depth
                 continue
             named = self._named_tool(depth)
-            own = {each for each, module in NODE_LOCKS.items() if module == named}
+            own = [each for each, module in {**NODE_LOCKS, **NODE_UNREAD}.items() if module == named]
             if named == tool or not any(_is_there(path.with_name(each)) for each in own):
                 yield path, depth
 

@@ -99,6 +99,8 @@ def _told(file: str, text: str, key: str, name: str) -> Iterator[Said]:
         yield from _of_package_json(parse_json(text), key)
     elif file in {"pnpm-lock.yaml", "yarn.lock"}:
         yield from _of_lines(text, key)
+    elif file == "bun.lock":
+        yield from _of_bun_lock(text, key)
     elif file == "Pipfile.lock":
         yield from _of_pipfile_lock(parse_json(text), key)
     elif file.endswith(".txt"):
@@ -172,6 +174,18 @@ def _of_package_lock(data: dict[str, Any], key: str) -> Iterator[bool]:
             yield True
         elif resolved:  # npm can be told to leave it out
             yield not PUBLIC.match(resolved)
+
+
+def _of_bun_lock(text: str, key: str) -> Iterator[bool]:
+    from kr_core.project.lockfiles.bun import packages
+
+    for place, name, version, registry in packages(text)[1]:
+        if key not in (normalise(name), normalise(place)):
+            continue
+        if _ELSEWHERE.search(version):
+            yield True
+        elif registry:  # empty for the default one
+            yield not PUBLIC.match(registry)
 
 
 def _of_package_json(data: dict[str, Any], key: str) -> Iterator[Said]:

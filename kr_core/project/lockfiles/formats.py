@@ -49,6 +49,7 @@ FORMATS = (
     Format("package-lock.json", "node", "npm"),
     Format("pnpm-lock.yaml", "node", "pnpm"),
     Format("yarn.lock", "node", "yarn"),
+    Format("bun.lock", "node", "bun"),
     Format("package.json", "node", "npm", wish=True),
     Format("Cargo.lock", "rust", "cargo"),
     Format("Cargo.toml", "rust", "cargo", wish=True, limit_bytes=HAND_LIMIT_BYTES),
@@ -67,6 +68,8 @@ no tool of its ecosystem writes a lock file beside it (`requirements.txt`, `go.m
 _BY_NAME = {each.name: each for each in FORMATS}
 NODE_LOCKS = {each.name: each.module for each in FORMATS if each.ecosystem == "node" and not each.wish}
 """The lock files of Node with the tool that writes each."""
+NODE_UNREAD = {"bun.lockb": "bun"}
+"""Those that are no text."""
 PYTHON_LOCKS = {each.name: each.name for each in FORMATS if each.ecosystem == "python" and not each.wish}
 """The lock files of Python; each is of another tool, or of none."""
 _CHOSEN = frozenset({"requirements", "go", "maven", "gradle"})

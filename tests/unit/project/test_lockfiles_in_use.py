@@ -557,3 +557,115 @@ def test_a_project_below_has_nothing_of_a_package_lock_without_members(project, 
     assert project("src").version_of("ms") == ("2.1.3", "package-lock.json")
     lay(tmp_path, {"package-lock.json": with_member})
     assert project("api").version_of("ms") == ("2.1.3", "package-lock.json")
+
+
+BUN = """{
+  "lockfileVersion": 1,
+  "workspaces": {
+    "": {
+      "name": "shop",
+      "dependencies": {
+        "debug": "4.3.4",
+        "ms": "2.1.3",
+        "odd": "npm:is-odd@3.0.1",
+      },
+    },
+    "packages/a": {
+      "name": "@shop/a",
+      "version": "1.0.0",
+      "dependencies": {
+        "@types/ms": "2.1.0",
+        "ms": "2.0.0",
+      },
+      "devDependencies": {
+        "semver": "6.3.1",
+      },
+    },
+    "packages/b": {
+      "name": "b",
+      "dependencies": {
+        "@shop/a": "workspace:*",
+        "is-odd": "2.0.0",
+        "ms": "^2.0.0",
+        "parcel": "github:acme/parcel",
+      },
+    },
+  },
+  "overrides": {
+    "is-number": "6.0.0",
+  },
+  "packages": {
+    "@shop/a": ["@shop/a@workspace:packages/a"],
+
+    "@types/ms": ["@types/ms@2.1.0", "", {}, "sha512-GsC,} =="],
+
+    "b": ["b@workspace:packages/b"],
+
+    "debug": ["debug@4.3.4", "", { "dependencies": { "ms": "2.1.2" } }, "sha512-PRW=="],
+
+    "is-number": ["is-number@6.0.0", "", {}, "sha512-Wu1=="],
+
+    "is-odd": ["is-odd@2.0.0", "", { "dependencies": { "is-number": "^4.0.0" } }, "sha512-OTi=="],
+
+    "ms": ["ms@2.1.3", "", {}, "sha512-6Fl=="],
+
+    "odd": ["is-odd@3.0.1", "", { "dependencies": { "is-number": "^6.0.0" } }, "sha512-CQp=="],
+
+    "own": ["own@1.2.3", "https://npm.acme.example/own/-/own-1.2.3.tgz", {}, "sha512-own=="],
+
+    "parcel": ["parcel@github:acme/parcel#0123abc", {}, "acme-parcel-0123abc"],
+
+    "@shop/a/ms": ["ms@2.0.0", "", {}, "sha512-Tpp=="],
+
+    "@shop/a/semver": ["semver@6.3.1", "", { "bin": { "semver": "./bin/semver.js" } }, "sha512-BR7=="],
+
+    "debug/ms": ["ms@2.1.2", "", {}, "sha512-sGk=="],
+  }
+}
+"""
+BUN_VERSIONS = {
+    ".": {"debug": "4.3.4", "ms": "2.1.3", "odd": "3.0.1", "is-odd": "3.0.1", "is-number": "6.0.0"},
+    "packages/a": {"ms": "2.0.0", "@types/ms": "2.1.0", "semver": "6.3.1", "debug": "4.3.4"},
+    "packages/b": {"ms": "2.1.3", "is-odd": "2.0.0", "parcel": None, "@shop/a": None, "b": None},
+    "apart": {"ms": None, "debug": None},
+}
+
+
+@pytest.mark.parametrize("folder", BUN_VERSIONS)
+def test_each_member_of_a_workspace_of_bun_has_the_versions_that_bun_installs(project, tmp_path, folder):
+    """As bun 1.2 writes the file; a project that is no member has none of them."""
+    lay(tmp_path, {"bun.lock": BUN, "apart/package.json": MANIFEST, "packages/b/package.json": {}})
+    opened = project(folder)
+    found = {name: opened.version_of(name) for name in BUN_VERSIONS[folder]}
+    assert {name: where and where[0] for name, where in found.items()} == BUN_VERSIONS[folder]
+    assert opened.warnings == []
+
+
+def test_a_lock_file_of_bun_says_which_packages_are_private(project, tmp_path):
+    """A member, what comes from git, and what is in another registry; of the default one it says nothing."""
+    lay(tmp_path, {"bun.lock": BUN})
+    opened = project()
+    assert [bool(opened.why_private(name)) for name in ("own", "parcel", "b", "ms")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("own", [{"bun.lock": BUN}, {"bun.lockb": "binary"}])
+def test_a_lock_file_of_npm_is_left_over_where_bun_is_named(project, tmp_path, own):
+    """Also beside bun's old file, which KR cannot read; where bun has none, it takes npm's over."""
+    manifest = MANIFEST | {"packageManager": "bun@1.2.0"}
+    lay(tmp_path, own | {"package.json": manifest, "package-lock.json": npm_lock("1.0.0")})
+    assert project().version_of("ms") == (("2.1.3", "bun.lock") if "bun.lock" in own else None)
+    (tmp_path / next(iter(own))).unlink()
+    assert project().version_of("ms") == ("1.0.0", "package-lock.json")
+
+
+def test_lock_files_of_npm_and_bun_that_differ_are_told(project, tmp_path):
+    """Nothing names the tool in use."""
+    lay(tmp_path, {"package.json": MANIFEST, "package-lock.json": npm_lock("1.0.0"), "bun.lock": BUN})
+    opened = project()
+    assert opened.version_of("ms") == ("1.0.0", "package-lock.json")
+    assert "bun.lock says 2.1.3" in opened.warnings[0]
