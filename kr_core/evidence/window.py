@@ -58,6 +58,8 @@ _SHORT_PARAGRAPH = 420
 """Characters of a paragraph that is shown whole or not at all."""
 _FAR_FROM_ASKED = 0.12
 """A sentence worth less is beside the question."""
+_DECIDES = 0.6
+"""A line of a list that says so much of the question is shown though it is no sentence."""
 _FAR_BESIDE = 0.3
 """The same for a passage that is shown beside the first."""
 _SENTENCES_LOOKED_AT = 400
@@ -89,7 +91,7 @@ def window(
         first: whether the passage comes first; of any other only what is close to the question is shown.
     """
     far = _FAR_FROM_ASKED if first else _FAR_BESIDE
-    all_sentences = _without_other_values(_sentences(passage), asked)
+    all_sentences = _without_other_values(_sentences(passage, asked), asked)
     if passage.what == "message":  # the sentence that says what to do shares no word with what is quoted
         return list(_runs(all_sentences, range(min(len(all_sentences), _MESSAGE))))
     told = [plain(one) for one in said]
@@ -191,8 +193,11 @@ def all_of(passage: Passage) -> list[str]:
     return [one.text for one in _sentences(passage)]
 
 
-def _sentences(passage: Passage) -> list[_Sentence]:
-    """The sentences of the documentation by paragraph; of a parameter without its name and type before them."""
+def _sentences(passage: Passage, asked: AskedWords | None = None) -> list[_Sentence]:
+    """The sentences of the documentation by paragraph; of a parameter without its name and type before them.
+
+    A line of a few words is one only where it says most of what is asked: "Thread-safe and process-safe".
+    """
     is_section = passage.kind in {"section", "page"}
     if (not is_section and not passage.lead) or passage.what == "requirements":
         return []
@@ -211,6 +216,7 @@ def _sentences(passage: Passage) -> list[_Sentence]:
             passage.what == "message"  # where it sends the reader is part of the advice
             or says_something(sentence)
             or (not number and not is_pointer(sentence))
+            or (is_section and asked is not None and asked.share(sentence) >= _DECIDES)
         )
     ]
     if not found_sentences and passage.lead and not is_pointer(passage.lead):

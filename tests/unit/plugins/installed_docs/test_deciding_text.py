@@ -157,3 +157,118 @@ def test_a_how_to_begins_with_a_function_that_it_names_in_full_though_it_has_no_
     told, _level = ask_about("packs", "How do I decode JSON into a struct with packs.json.decode?")
     assert "`packs.json.decode(buf, type=None, strict=True)`" in told
     assert "packs.json.encode_lines" not in told.partition("packs.json.decode(")[0]
+
+
+@pytest.mark.req("A1", "A7")
+def test_keywords_that_are_listed_below_kwargs_are_parameters(install, ask_about):
+    """As pymongo lists the options of its client; a bullet within one is part of it."""
+    source = '''\
+        class Client:
+            """A client.
+
+            :param host: Where to connect to.
+            :param kwargs: **Further options:**
+
+              - `poolSize` (optional): The number of open connections.
+                Defaults to 100.
+
+                - `never`: more on that
+              - `retryReads`: Whether a read is tried again.
+            """
+
+            def __init__(self, host, **kwargs): ...
+        '''
+    install("crate", {"crate/__init__.py": source})
+    told, _level = ask_about("crate", "What does poolSize do in crate.Client?")
+    assert told.startswith("`crate.Client(poolSize=...)`: The number of open connections.")
+    assert "tried again" not in told
+
+
+@pytest.mark.req("A1", "A7")
+def test_a_setting_that_a_class_describes_bears_its_own_name(install, ask_about):
+    """gunicorn tells each setting as a class."""
+    source = '''\
+        class Setting: ...
+
+        class MaxRequests(Setting):
+            name = "max_requests"
+            cli = ["--max-requests"]
+            default = 40
+            desc = """The maximum number of requests a worker will process before restarting."""
+        '''
+    install("crate", {"crate/__init__.py": "", "crate/config.py": source})
+    told, level = ask_about("crate", "What is the default of max_requests in crate?")
+    assert told.startswith("The default of `max_requests` is `40`.")
+    assert "a worker will process before restarting" in told
+    assert level != "low"
+
+
+@pytest.mark.req("A2", "A3")
+def test_what_the_code_takes_in_place_of_a_marker_has_its_value(install, ask_about):
+    """As aiohttp's `DEFAULT_TIMEOUT` for `sentinel`."""
+    source = '''\
+        from typing import Final
+
+        sentinel = object()
+        DEFAULT_WAIT: Final[int] = 5 * 60
+
+        class Session:
+            """A session."""
+
+            def __init__(self, wait=sentinel):
+                if wait is sentinel:
+                    wait = DEFAULT_WAIT
+                self.wait = wait
+        '''
+    install("crate", {"crate/__init__.py": source})
+    told, _level = ask_about("crate", "What is the default of wait in crate.Session?")
+    assert "`DEFAULT_WAIT`, which is `5 * 60`" in told
+
+
+@pytest.mark.req("A3")
+@pytest.mark.parametrize(
+    "returns",
+    [
+        "Returns:\n                (dict): The status, with the exit code as `Code`.",
+        ":returns: The status, with the exit code as `Code`.",
+    ],
+)
+def test_what_is_returned_is_told_where_it_is_asked_for(install, ask_about, returns):
+    source = f'''\
+        def wait(ship):
+            """Wait for a ship.
+
+            {returns}
+            """
+        '''
+    install("crate", {"crate/__init__.py": source})
+    told, _level = ask_about("crate", "How do I get the exit code from crate.wait?")
+    assert "The status, with the exit code as `Code`." in told
+
+
+@pytest.mark.req("A2")
+def test_an_item_of_a_list_decides(install, ask_about):
+    """A README's list of what a library is."""
+    readme = "# Crate\n\nStores things.\n\n## Features\n\n- Pure Python\n- Thread-safe and process-safe\n"
+    install("crate", {"crate/__init__.py": 'class Crate:\n    """A crate."""\n'}, readme=readme)
+    told, _level = ask_about("crate", "Is crate.Crate thread-safe and process-safe?")
+    assert "Thread-safe and process-safe" in told
+    assert "Pure Python" not in told
+
+
+@pytest.mark.req("A2")
+def test_where_a_default_comes_from_is_no_question_for_its_value(install, ask_about):
+    source = '''\
+        def option(envvar=None, show_envvar=False):
+            """An option.
+
+            Args:
+                envvar: The environment variable that the default is read from.
+                show_envvar: Whether the environment variable is shown.
+            """
+        '''
+    install("crate", {"crate/__init__.py": source})
+    told, _level = ask_about(
+        "crate", "How do I make a crate option read its default from an environment variable?"
+    )
+    assert not told.startswith("The default of")

@@ -266,6 +266,25 @@ def test_a_module_that_adds_to_itself_or_to_another_is_still_read_whole(tmp_path
     assert {"lift", "stack"} <= set(titles(tmp_path))
 
 
+@pytest.mark.req("R5", "R18")
+def test_files_that_a_declaration_file_refers_to_declare_the_same_module(tmp_path):
+    """mongoose tells `declare module 'mongoose'` in many files; what other modules they add to is theirs."""
+    lay(
+        tmp_path / "node_modules/crate",
+        {
+            "package.json": {"name": "crate", "version": "1.0.0", "types": "i.d.ts"},
+            "i.d.ts": '/// <reference path="./lid.d.ts" />\n/// <reference path="../../../outside.d.ts" />\n'
+            "declare module 'crate' { export function lift(): void; }\n",
+            "lid.d.ts": "declare module 'crate' { export interface LidOptions {\n/** Whether it is closed. */\nclosed?: boolean; } }\n"
+            "declare module 'other' { export function alien(): void; }\n",
+        },
+    )
+    (tmp_path / "outside.d.ts").write_text("declare module 'crate' { export function stolen(): void; }")
+    found = titles(tmp_path)
+    assert {"lift", "LidOptions.closed"} <= set(found)
+    assert not any("alien" in title or "stolen" in title for title in found)
+
+
 @pytest.mark.parametrize(
     "manifest", [b"{", b"[]", b'{"name": "crate"}', b"\xff\xfe", b'{"version": 3}', b"[" * 100_000]
 )
