@@ -257,7 +257,8 @@ def _related(
     same = [other for other, by in neighbours[group] if by.role in wanted]
     if found.role == "degaulle":  # who reads what was changed
         same = [other for other in same if other.done] if any(other.done for other in same) else same
-    paths = dict.fromkeys(path for other in same for path in other.paths if path not in task.paths)
+    own = set(task.paths)
+    paths = dict.fromkeys(path for other in same for path in other.paths if path not in own)
     return (*paths, *documents) if found.role != HUMAN else ()
 
 

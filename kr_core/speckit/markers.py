@@ -34,10 +34,8 @@ _WITH_QUESTION = re.compile(
 _FIELD = re.compile(r"\s*+(?:[-*+]\s++)?\*\*([^*]+?):?\*\*\s*+:?\s*+(.*)$")
 _PLAIN_FIELD = re.compile(r"\s*[-*+]\s+([A-Z][\w /]{1,40}):\s*(\[?NEEDS CLARIFICATION\b.*)$")
 _NAMES = re.compile(r"\*\*[^*\n]+?(?::\*\*|\*\*\s*+:)")
-_WHOLE = re.compile(
-    r"[\[({<]*\s*(?:e\.g\.|NEEDS CLARIFICATION)|[\[({<].*\bNEEDS CLARIFICATION\b.*[\])}>]\W*$", re.IGNORECASE
-)
-"""A field's value of which nothing is decided: an example of the template, or the mark, in any brackets."""
+_UNDECIDED = re.compile(r"[\[({<]*+\s*+(?:e\.g\.|NEEDS CLARIFICATION)", re.IGNORECASE)
+_NAMED = re.compile(r"\bNEEDS CLARIFICATION\b", re.IGNORECASE)
 _AT_ITS_END = re.compile(r"[\[({<]\s*NEEDS CLARIFICATION\b|[:,–—-]\s*NEEDS CLARIFICATION\W*$", re.IGNORECASE)
 """A value of which something is open: the mark in brackets, or after a dash at its end. In a sentence it is talked about."""
 _REQUIREMENT = re.compile(r"[A-Z]{2,}-\d+")
@@ -172,12 +170,14 @@ def _bare(line: FileLine, shown: str, index: int, context: str) -> Iterator[Spec
     later = [found.start() for found in _NAMES.finditer(shown)][1:]
     for start, stop in pairwise([0, *later, len(shown)]):
         part = shown[start:stop].rstrip(" \t,;|")
+        if len(part) > _MAX_PART:  # each question quotes all of it; it is named as open
+            continue
         field = _FIELD.match(part) or (_PLAIN_FIELD.match(part) if start == 0 else None)
         marks = list(_BARE.finditer(part))
         is_open = (
             field is not None
             and not _REQUIREMENT.match(plain(field[1]))
-            and bool(_WHOLE.match(field[2]) or _AT_ITS_END.search(field[2]))
+            and bool(_is_undecided(field[2]) or _AT_ITS_END.search(field[2]))
         )
         if is_open and field is not None and len(marks) == 1:
             begin, end = _replaced(field, part)
@@ -192,6 +192,18 @@ def _bare(line: FileLine, shown: str, index: int, context: str) -> Iterator[Spec
         else:
             said = line.text[start : start + len(part)]
             yield from _in_sentences(line, said, part, (index, start), context, any_mark=is_open)
+
+
+def _is_undecided(value: str) -> bool:
+    """Whether nothing of a field's value is decided: it is an example of the template, or the mark, in any brackets."""
+    if _UNDECIDED.match(value):
+        return True
+    if value[:1] not in set("[({<") or not _NAMED.search(value):
+        return False
+    words = len(value)
+    while words and not (value[words - 1].isalnum() or value[words - 1] == "_"):
+        words -= 1
+    return any(bracket in value[words:] for bracket in "])}>")
 
 
 def _marks_in(text: str) -> int:
@@ -210,7 +222,7 @@ def _asked(name: str, value: str) -> str:
 
 def _replaced(field: re.Match[str], part: str) -> tuple[int, int]:
     """What of a field an answer replaces: its value, or the mark in it alone where something is decided."""
-    if _WHOLE.match(field[2]):
+    if _is_undecided(field[2]):
         return field.start(2), len(part)
     bracketed = _WITH_QUESTION.search(part, field.start(2))
     mark = _BARE.search(part, field.start(2))
@@ -226,8 +238,6 @@ def _in_sentences(
 ) -> Iterator[SpecQuestion]:
     """A question for each mark of a part of a line: what should replace it."""
     index, start = at
-    if len(part) > _MAX_PART:  # each question quotes all of it; it is named as open
-        return
     pattern = _BARE if any_mark else _IN_BRACKETS
     marks = [found.span() for found in islice(pattern.finditer(part), _MAX_MARKS)]
     for begin, end in marks:

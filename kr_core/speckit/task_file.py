@@ -35,11 +35,13 @@ _PHASE = re.compile(r"phase\b|phase\s*\d", re.IGNORECASE)
 _ID = r"T\d{1,6}(?:\.\d+)?[A-Za-z]?"
 _IDS = re.compile(rf"({_ID})(?:\s*(?:-|–|~|to|through)\s*({_ID}))?")
 _DEPENDS = re.compile(
-    rf"\b(?:depends?\s+(?:up)?on|depending\s+on|dependent\s+on|dependenc(?:y|ies)|blocked\s+by|requires|needs|after)\b[:\s]*"
-    rf"(?P<ids>{_ID}(?:[\s,&]*(?:and|to|through|-|–|~)?\s*{_ID})*)",
+    rf"\b(?:depends?\s+(?:up)?on|depending\s+on|dependent\s+on|dependenc(?:y|ies)|blocked\s+by|requires|needs|after)\b[:\s]*+"
+    rf"(?P<ids>{_ID}(?:[\s,&]*+(?:and|to|through|-|–|~)?+\s*+{_ID})*)",
     re.IGNORECASE,
 )
 _MAX_DEPENDENCIES = 200
+_MAX_LINE = 10_000
+"""Characters of a task's line; spec-kit's have some hundred."""
 _KIRO = re.compile(r"[ \t]*[-*+] \[.\]\*? +\d+(?:\.\d+)*[.)]? ")
 
 
@@ -220,6 +222,9 @@ class _Reader:
     def _box(self, line: FileLine, box: re.Match[str], raw: str) -> None:
         self._indent = None
         before = len(self._odd)
+        if len(raw) > _MAX_LINE:
+            self._say(line, "too-long", f"has more than {_MAX_LINE:,} characters, so it is not a task")
+            return
         found = _TASK.match(box["rest"])
         if box["mark"] not in f" {DONE}":
             self._say(line, "bad-mark", f"has the mark `{box['mark']}`; spec-kit's are a blank, `x` and `X`")
@@ -258,7 +263,8 @@ class _Reader:
             self._say(
                 line, "odd-id", f"has the id `{id_}`; spec-kit's have three digits or more, and nothing else"
             )
-        cancelled = bool(re.fullmatch(r"~~.+~~\W*", title))
+        struck = title.rfind("~~")
+        cancelled = title.startswith("~~") and struck > 2 and not re.search(r"\w", title[struck:])
         if cancelled:
             self._say(line, "struck", f"{id_} is struck out, and counts as cancelled")
         if not title:

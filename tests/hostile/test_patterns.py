@@ -83,6 +83,15 @@ def test_a_pattern_reads_its_own_characters_in_linear_time(part: str, uses: rege
         (r"(?:\s*\d+\s*)+", "fullmatch"),
         (r"(.*?)\s*$", "match"),
         (r"<[^>]+>", "finditer"),
+        (
+            r"[\[({<]*\s*(?:e\.g\.|NEEDS CLARIFICATION)|[\[({<].*\bNEEDS CLARIFICATION\b.*[\])}>]\W*$",
+            "match",
+        ),
+        (
+            r"\b(?:depends?\s+(?:up)?on|after)\b[:\s]*(?P<ids>T\d{1,6}(?:[\s,&]*(?:and|to|-)?\s*T\d{1,6})*)",
+            "finditer",
+        ),
+        (r"~~.+~~\W*", "fullmatch"),
         (r"(?P<name>[a-z]+)\s*(?:\[[^\]]*\])?\s*(?P<range>[^;#@]*)\s*(?P<url>@[^;]*)?", "fullmatch"),
     ],
 )

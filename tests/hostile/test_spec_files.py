@@ -26,8 +26,23 @@ _SECONDS = 30.0
         "x".join(["`"] * 1_000_000),
         " ".join("`" * (number % 60 + 1) for number in range(60_000)),
         "[NEEDS CLARIFICATION: " * 40_000,
+        "**A**: [a " + "NEEDS CLARIFICATION " * 40_000 + "]" * 400_000 + "a",
+        "**A**: [a " + "NEEDS CLARIFICATION " * 480 + "]" * 9_000 + "a",
+        "**A**: [a NEEDS CLARIFICATION" + "]" * 400_000 + "x",
+        "**A**: [a NEEDS CLARIFICATION" + "]" * 19_000 + "x",
     ],
-    ids=["marks", "brackets", "a field", "backticks", "runs of backticks", "marks without an end"],
+    ids=[
+        "marks",
+        "brackets",
+        "a field",
+        "backticks",
+        "runs of backticks",
+        "marks without an end",
+        "a long field of marks",
+        "a field of marks",
+        "a long field of brackets",
+        "a field of brackets",
+    ],
 )
 def test_marks_and_backticks_are_read_in_linear_time(text):
     """A line of 40,000 marks, and a million backticks, are read in seconds."""
@@ -69,6 +84,37 @@ def test_a_file_of_thousands_of_questions_asks_none(tmp_path, name):
     assert (done.code, f"{name}: has 501 questions" in done.err) == (2, True), done.message
     assert "at most 500" in done.err
     assert "E1" not in kr(tmp_path / "clone", "inbox", "list").out
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["T001 do src/a.py after T1" + " " * 120_000 + "x"],
+        ["T001 do src/a.py after T1" + " " * 9_000 + "x"] * 100,
+        ["T001 ~~a" + "~" * 100_000 + "a"],
+        ["T001 ~~a" + "~" * 9_000 + "a"] * 100,
+        [
+            "T001 Implement " + " ".join(f"src/a{number}.py" for number in range(50_000)),
+            "T002 Test " + " ".join(f"tests/test_a{number}.py" for number in range(50_000)),
+        ],
+    ],
+    ids=["long dependencies", "dependencies", "a long title struck out", "titles struck out", "paths"],
+)
+def test_lines_of_tasks_are_read_in_linear_time(tmp_path, lines):
+    """What a task depends on, whether it is struck out and which paths it shares is found in seconds; a line of 10,000 characters is none."""
+    folder = tmp_path / "specs/001-slow"
+    folder.mkdir(parents=True)
+    tasks = ["T009 Do src/z.py", *lines]
+    (folder / "tasks.md").write_text(
+        "# Tasks: Slow\n\n## Phase 1: Setup\n\n" + "".join(f"- [ ] {one}\n" for one in tasks)
+    )
+    (tmp_path / "kr.yaml").write_text("{}\n")
+    made = []
+    config = load(tmp_path)
+    assert seconds_for(lambda: made.append(read_plan(folder / "tasks.md", config)), limit=_SECONDS) < _SECONDS
+    assert len(made[0].tasks) == sum(len(one) < 9_990 for one in tasks)
+    too_long = [one.line for one in made[0].diagnostics if one.code == "too-long"]
+    assert len(too_long) == len(tasks) - len(made[0].tasks)
 
 
 def test_a_plan_of_very_many_tasks_is_made_in_linear_time(tmp_path):

@@ -257,8 +257,17 @@ def texts(pattern: re.Pattern[Any]) -> list[tuple[str, str, str]]:
     spaced = [("", word + mark, "") for word in islice(shape.openers, 30) for mark in ("\n", " ")]
     tails = (*_TAILS, *islice(dict.fromkeys(_refused(tree)), 6))
     pumped = [(before, unit, tail) for before, unit in islice(shape.pumps, 150) for tail in tails]
+    marks = list(dict.fromkeys(_letters(tree)))[:12]
+    mixed = [
+        (before, f"{word} {mark}", tail)
+        for word in islice(dict.fromkeys(_words(tree)), 6)
+        for mark in marks
+        if not mark.isalnum()
+        for before in dict.fromkeys(("", f"{mark}a ", f"{marks[0]}a "))
+        for tail in ("", "a")
+    ]
     again = [("", before + unit * 3, "") for before, unit in islice(shape.pumps, 60)]
-    found = dict.fromkeys([*runs, *pairs, *openers, *spaced, *pumped, *again])
+    found = dict.fromkeys([*runs, *pairs, *openers, *spaced, *pumped, *mixed, *again])
     if ascii_only:
         return [text for text in found if "".join(text).isascii()]
     return list(found)
@@ -289,12 +298,16 @@ def _letters(tree: Any) -> Iterator[str]:
 
 
 def _refused(tree: Any) -> Iterator[str]:
-    """The characters that a class of a pattern shuts out (`[^;#]`): behind a run that all of it takes, one of them fails."""
+    """A character of each that a class shuts out (`[^;#]`, `\\W`): behind a run that all of the class takes, it fails."""
     for code, value in tree:
         if code is codes.NOT_LITERAL:
             yield chr(value)
         elif code is codes.IN and value[0][0] is codes.NEGATE:
             yield from _letters(value[1:])
+        elif code is codes.IN:
+            yield from (
+                _SHUT_OUT[kind] for _code, kind in value if _code is codes.CATEGORY and kind in _SHUT_OUT
+            )
         for part in _inner(code, value):
             yield from _refused(part)
 
@@ -322,6 +335,29 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
 }
 
 
+_SHUT_OUT: dict[Any, str] = {
+    codes.CATEGORY_NOT_DIGIT: "0",
+    codes.CATEGORY_NOT_SPACE: " ",
+    codes.CATEGORY_NOT_WORD: "a",
+}
+
+
+def _words(tree: Any) -> Iterator[str]:
+    """The words that a pattern spells out."""
+    word = ""
+    for code, value in tree:
+        if code is codes.LITERAL:
+            word += chr(value)
+            continue
+        if len(word) > 1:
+            yield word
+        word = ""
+        for part in _inner(code, value):
+            yield from _words(part)
+    if len(word) > 1:
+        yield word
+
+
 class _Shape:
     """What stands before each part of a pattern, and what may be repeated there."""
 
@@ -331,6 +367,8 @@ class _Shape:
         self.groups: dict[int, str] = {}
         self.openers: dict[str, None] = {}
         self.pumps: dict[tuple[str, str], None] = {}
+        self.bound = -1
+        """Where a word has to end."""
 
     def walk(self, tree: Any, before: str) -> str:
         """Note openers and pumps of a part; answers with a text that matches what came before and the part."""
@@ -362,7 +400,11 @@ class _Shape:
             return before + self.groups.get(value, "")
         if code is codes.AT and value == codes.AT_BEGINNING and self.flags & re.MULTILINE:
             return before + "\n" if before and not before.endswith("\n") else before
-        return before + next(iter(self._fitting(code, value)), "")
+        if code is codes.AT and value == codes.AT_BOUNDARY:
+            self.bound = len(before)
+        letter = next(iter(self._fitting(code, value)), "")
+        ends = self.bound == len(before) and before[-1:].isalnum() and letter.isalnum()
+        return f"{before} {letter}" if ends else before + letter
 
     def _pump(self, body: Any, before: str, most: Any) -> None:
         if most is not codes.MAXREPEAT and most < 30:
