@@ -6,6 +6,7 @@ A report comes from git, and so does what it says of humans: a colleague's decis
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from kr_core.knowledge.wording import same_question
@@ -19,11 +20,17 @@ SOURCE = "human"
 """The source of an answer that a human gave."""
 
 NOT_RECORDED = "the human's decision that this answer tells of is not in your record: it was made elsewhere, or by no one"
+_DECIDES = "answered|approved|checked|confirmed|corrected|decided|given|reviewed|verified"
 _TOLD = re.compile(
-    r"\ba human (?:answered|confirmed|corrected|decided)\b|\(via human\)"
-    r"|\banswer(?:ed|[ ]was[ ](?:confirmed|corrected|given))[ ]by\b",
-    re.IGNORECASE,
+    rf"\b(?:a|an|the|any) human (?:[a-z]+ ){{0,3}}(?:{_DECIDES})\b|\b(?:{_DECIDES}) by (?:a|an|the) human\b"
+    r"|, a human,|\(via human\)|\bon \d{4}-\d\d-\d\d \(e\d{1,9}\)"
+    r"|\banswer(?:ed| was (?:approved|confirmed|corrected|given)) by\b"
 )
+"""What tells of a human's decision, in a text as `_folded` gives it."""
+_NAMES_CASE = re.compile(r"\(e\d{1,9}\)")
+"""The name of a case; in documentation it may be that of an error."""
+_CASE = "case:"
+"""What the address of a case begins with."""
 _CASES = "escalation"
 _DECIDED = "resolved"
 """The status of a case that a human has decided; one that only ran out of time has an answer, too."""
@@ -44,11 +51,31 @@ def decision_note(components: Container, report: str, evidence: dict[str, Any], 
 
 
 def _tells_of_human(report: str, evidence: dict[str, Any]) -> bool:
-    told = [evidence.get("reasons"), evidence.get("citations")]
-    listed = [one for each in told if isinstance(each, list) for one in each]
-    sources = {str(one.get("source")).casefold() for one in listed if isinstance(one, dict)}
-    texts = [report, *(one for one in listed if isinstance(one, str))]
-    return "review" in evidence or SOURCE in sources or any(map(_TOLD.search, texts))
+    listed = [one for key in ("reasons", "citations") for one in _listed(evidence.get(key))]
+    cited = [one for one in listed if isinstance(one, dict)]
+    passages = evidence.get("passages")
+    shown = passages.values() if isinstance(passages, dict) else ()
+    places = [one.get("url") for one in (*cited, *shown) if isinstance(one, dict)]
+    texts = [report, evidence.get("answer"), *listed]
+    return (
+        "review" in evidence
+        or any(_folded(one.get("source")) == SOURCE for one in cited)
+        or any(_folded(place).startswith(_CASE) for place in places)
+        or any(_NAMES_CASE.search(_folded(one)) for one in _listed(evidence.get("reasons")))
+        or any(_TOLD.search(_folded(one)) for one in texts)
+    )
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _folded(value: object) -> str:
+    """A text without differences of case, forms of characters and spaces; empty for anything else."""
+    if not isinstance(value, str):
+        return ""
+    plain = value.lower() if value.isascii() else unicodedata.normalize("NFKC", value).casefold()
+    return " ".join(plain.split())
 
 
 def is_recorded(components: Container, evidence: dict[str, Any], shown: str) -> bool:

@@ -30,6 +30,8 @@ _REPORT_DATE = re.compile(
 
 _REPORT_VERSION = re.compile(r"^\*\*Version:?\*\*:?[ \t]*`?(v?\d[\w.+-]*)", re.MULTILINE)
 _SUMMARY = re.compile(r"^## Summary\s*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_BEST = 100
+"""The highest score."""
 _HEAD = 2000
 """Where the lines about a report stand, in characters."""
 
@@ -303,12 +305,22 @@ def as_reported(entry: Entry, report: str, version: str) -> Entry:
 def confidence_of(report: str, evidence: dict[str, Any]) -> str:
     """The stored level: of the evidence, else of the report's Confidence line, else `low`."""
     level = evidence.get("level")
-    if level not in {"high", "medium", "low"}:
+    if not isinstance(level, str) or level not in {
+        "high",
+        "medium",
+        "low",
+    }:  # as git has it, not as KR wrote it
         line = re.search(
             r"^\*\*Confidence:?\*\*:?\s*(high|medium|low)\b", report, re.MULTILINE | re.IGNORECASE
         )
         level = line[1].lower() if line else "low"
-    return str(level)
+    return level
+
+
+def score_of(evidence: Mapping[str, Any]) -> int | None:
+    """The stored score; None where it is none that KR gives."""
+    score = evidence.get("score")
+    return score if type(score) is int and 0 <= score <= _BEST else None
 
 
 def has_summary(report: str) -> bool:

@@ -209,14 +209,13 @@ def stored(lookup_result: LookupResult, budget_remaining: int) -> Results:
     """The body that a stored report gives."""
     assert lookup_result.matched is not None, "a report was found"
     evidence = lookup_result.evidence
-    score = evidence.get("score")
     return Results(
         cache_entry_id=lookup_result.matched.entry.id,
         report_path=lookup_result.matched.entry.path,
         confidence=entry_lookup.confidence_of(lookup_result.report, evidence),
         budget_remaining=budget_remaining,
         summary=_stored_summary(lookup_result),
-        score=score if isinstance(score, int) else None,
+        score=entry_lookup.score_of(evidence),
         reasons=_texts(evidence.get("reasons")),
         match=lookup_result.match,
         citations=_citations(evidence.get("citations")),

@@ -1,5 +1,6 @@
 """The knowledge base through the pipeline: what is found again, what goes stale, what is updated in place."""
 
+import json
 import re
 from datetime import timedelta
 
@@ -266,6 +267,16 @@ class TestWriting:
         assert "timeout=" in result.results.summary
         assert result.results.confidence == "high"
         assert result.results.citations == ()
+
+    @pytest.mark.req("K7", "Z8")
+    @pytest.mark.parametrize("value", [[], {}, 10**30, -5, 101, True, 1.5, None, "x"])
+    def test_a_level_and_a_score_that_kr_never_gives(self, bench, value):
+        """A level of another kind, or a score out of 0 to 100, counts as none."""
+        path = bench.folder / "knowledge-base" / bench.result(OK).results.report_path
+        path.with_suffix(".evidence.json").write_text(json.dumps({"level": value, "score": value}))
+        result = bench.result(OK)
+        assert result.status == "cache-hit"
+        assert (result.results.confidence, result.results.score) == ("high", None)
 
     @pytest.mark.req("K7")
     @pytest.mark.parametrize(
