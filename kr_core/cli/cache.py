@@ -45,17 +45,17 @@ def _list(pipeline: Pipeline, options: argparse.Namespace) -> int:
 
 def _search(pipeline: Pipeline, options: argparse.Namespace) -> int:
     """Entries whose own words hold all that are searched for, then those whose reports do."""
-    from kr_core.text import stems
+    from kr_core.knowledge.report_words import ReportWords
 
-    wanted = stems(" ".join(options.words))
     store = pipeline.store
-    named, told = [], []
-    for entry in store.archived() if options.archived else store.entries():
-        own = stems(" ".join((entry.id, entry.framework, entry.topic, *entry.tags)))
-        if wanted <= own:
-            named.append(entry)
-        elif (kept := store.read(entry)) is not None and wanted <= own | stems(kept[0]):
-            told.append(entry)
+    search = ReportWords(store, " ".join(options.words))
+    named: list[Entry] = []
+    told: list[Entry] = []
+    for one in search.of(store.archived() if options.archived else store.entries()):
+        if one.all == search.wanted:
+            (named if one.own == search.wanted else told).append(one.entry)
+    if not options.quiet:
+        output.tell(search.notes)
     _print_entries([*named, *told], options, "nothing was found")
     return 0 if named or told or options.json else NO_CONTENT
 

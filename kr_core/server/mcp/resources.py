@@ -12,8 +12,8 @@ from mcp_types import Resource, ResourceTemplate, TextResourceContents
 from kr_core.aio import shielded
 from kr_core.errors import ConfigError
 from kr_core.knowledge.ids import fold_name
+from kr_core.knowledge.report_words import ReportWords
 from kr_core.terminal_text import printable
-from kr_core.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,19 +28,25 @@ REPORT = "kr://report/"
 """What a report's address begins with; its path in the knowledge base follows."""
 
 
-def found(store: Store, words: str, framework: str | None, *, archived: bool) -> list[Entry]:
-    """The entries that hold most of the words, or whose reports do; the best first, an entry's own words before its report's."""
-    wanted = stems(words)
-    weighed: list[tuple[float, Entry]] = []
-    for entry in store.archived() if archived else store.entries():
-        if framework is not None and fold_name(entry.framework) != fold_name(framework):
-            continue
-        own = wanted & stems(" ".join((entry.id, entry.framework, entry.topic, *entry.tags)))
-        kept = None if own == wanted else store.read(entry)
-        told = own if kept is None else wanted & (own | stems(kept[0]))
-        if len(told) * 2 >= len(wanted) and told:
-            weighed.append((len(told) + len(own) / 2, entry))
-    return [entry for _weight, entry in sorted(weighed, key=lambda one: -one[0])]
+def found(
+    store: Store, words: str, framework: str | None, *, archived: bool
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """The entries that hold most of the words, or whose reports do, and notes on the search.
+
+    The best come first, and an entry's own words count more than its report's.
+    """
+    search = ReportWords(store, words)
+    entries = [
+        entry
+        for entry in (store.archived() if archived else store.entries())
+        if framework is None or fold_name(entry.framework) == fold_name(framework)
+    ]
+    weighed = [
+        (len(one.all) + len(one.own) / 2, one.entry)
+        for one in search.of(entries)
+        if one.all and len(one.all) * 2 >= len(search.wanted)
+    ]
+    return [entry for _weight, entry in sorted(weighed, key=lambda one: -one[0])], search.notes
 
 
 def report_of(store: Store, name: str) -> tuple[Entry, str]:

@@ -97,13 +97,14 @@ class Tools:
     ) -> ToolReply:
         """List the reports that are about some words."""
         store = (await self._project.pipeline()).store
-        entries = await shielded(
+        entries, notes = await shielded(
             lambda: found(store, given.question, given.framework, archived=given.archived)
         )
         shown, pages = _page(entries, given)
         lines = [reply_text.entry_line(one) for one in shown] or [
             "Nothing was found. `research` may find an answer."
         ]
+        lines += notes
         if shown:
             lines += ["", "Read one: get_report(report=PATH)."]
         values = {
