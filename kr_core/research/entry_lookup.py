@@ -32,6 +32,8 @@ _REPORT_VERSION = re.compile(r"^\*\*Version:?\*\*:?[ \t]*`?(v?\d[\w.+-]*)", re.M
 _SUMMARY = re.compile(r"^## Summary\s*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BEST = 100
 """The highest score."""
+_MOST_TRIED = 20
+"""Entries whose reports are tried for one question; the rest waits for the next one, or `kr cache check`."""
 _HEAD = 2000
 """Where the lines about a report stand, in characters."""
 
@@ -81,7 +83,7 @@ NOTHING = LookupResult("miss")
 def look_up(components: Container, query: ResearchQuery) -> LookupResult:
     """Find the entry that answers a query, and say whether it is still good.
 
-    An entry whose report is gone is dropped, and the next best one is tried. A store that fails is a miss, and
+    An entry whose report is gone is dropped, and the next best one is tried, up to 20. A store that fails is a miss, and
     noted; where the look-up fails, KR's own decides, and that is noted.
 
     Raises:
@@ -97,14 +99,18 @@ def look_up(components: Container, query: ResearchQuery) -> LookupResult:
         return LookupResult("miss", warnings=(f"knowledge base not read: {describe(error)}",))
     entries, files = candidates.entries, tuple(candidates.files)
     warnings = list(candidates.warnings)
-    while True:
+    stored = None
+    gone: list[Entry] = []
+    for _ in range(_MOST_TRIED):
         matched = decider.find(query, entries, rules)
-        if matched is None:
-            return LookupResult("miss", warnings=(*warnings, *decider.notes), files=files)
-        stored = _read(store, matched, warnings)
-        if stored is not None:
+        stored = None if matched is None else _read(store, matched, gone, warnings)
+        if matched is None or stored is not None:
             break
-        entries = [entry for entry in entries if entry is not matched.entry]
+        tried = matched.entry
+        entries = [entry for entry in entries if entry is not tried and entry.path != tried.path]
+    warnings += _drop(store, gone)
+    if matched is None or stored is None:
+        return LookupResult("miss", warnings=(*warnings, *decider.notes), files=files)
     report, evidence = stored
     entry = as_reported(matched.entry, report, query.framework_version)
     kept = KeptReport(report, evidence, report_date(report))
@@ -262,16 +268,34 @@ def entry_to_write(
     )
 
 
-def _read(store: Store, matched: EntryMatch, warnings: list[str]) -> tuple[str, dict[str, Any]] | None:
+def _read(
+    store: Store, matched: EntryMatch, gone: list[Entry], warnings: list[str]
+) -> tuple[str, dict[str, Any]] | None:
     try:
         stored = store.read(matched.entry)
-        if stored is None:
-            warnings.append(f"{matched.entry.id}: its report is gone or empty; the entry is dropped")
-            store.drop(matched.entry)
     except Exception as error:
         warnings.append(f"{matched.entry.id}: {describe(error)}")
         return None
+    if stored is None:
+        gone.append(matched.entry)
     return stored
+
+
+def _drop(store: Store, gone: Sequence[Entry]) -> list[str]:
+    """Drop entries whose reports are gone; one line says so, and one each what could not be dropped."""
+    if not gone:
+        return []
+    if len(gone) == 1:
+        told = [f"{gone[0].id}: its report is gone or empty; the entry is dropped"]
+    else:
+        more = f"{gone[0].id} and {len(gone) - 1} more"
+        told = [f"{more}: their reports are gone or empty; the entries are dropped"]
+    for entry in gone:
+        try:
+            store.drop(entry)
+        except Exception as error:
+            return [*told, f"{entry.id}: {describe(error)}"]  # nor can the others be dropped
+    return told
 
 
 def describe(error: BaseException) -> str:

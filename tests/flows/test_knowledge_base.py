@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from support.projects import DAY, Given, found
+from support.regexes import seconds_for
 
 from kr_core import Finding
 from kr_core.research.maintenance import check
@@ -253,6 +254,20 @@ class TestWriting:
         assert "its report is gone or empty; the entry is dropped" in str(result.results.degradation_notes)
         assert len(bench.index) == 1
         assert bench.result(OK).status == "cache-hit"
+
+    @pytest.mark.req("K7", "Z8")
+    def test_very_many_reports_that_are_gone(self, bench):
+        """Of 2,000 entries without a report at most twenty are tried for a question, and one line tells of them."""
+        bench.result(OK)
+        index = bench.folder / "knowledge-base/index.yaml"
+        head, mark, item = index.read_text().partition("- id:")
+        path = bench.index[0]["path"]
+        copies = [f"{mark}{item}".replace(path, path.replace(".md", f"-{n}.md")) for n in range(2_000)]
+        index.write_text(head + "".join(copies))
+        made = []
+        assert seconds_for(lambda: made.append(bench.result(OK)), limit=30) < 30
+        (note,) = [one for one in made[0].results.degradation_notes if "gone or empty" in one]
+        assert note.endswith("and 19 more: their reports are gone or empty; the entries are dropped")
 
     @pytest.mark.req("K7", "R4")
     @pytest.mark.parametrize(
