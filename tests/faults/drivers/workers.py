@@ -241,6 +241,17 @@ class Machines:
             if self._shared[number] == pid:
                 self._shared[number] = 0
 
+    def kill_at_work(self):
+        """Kill the first worker that asks its agent, so that one step at least is cut short, however few kills there are."""
+        while True:
+            self.keep_running()
+            for number in range(WORKERS):
+                if (self._folder / f"m{number}" / "asked").exists():
+                    os.kill(self._shared[number], signal.SIGKILL)
+                    self._shared[number] = 0
+                    return
+            time.sleep(0.01)
+
     def step(self):
         """Let something happen to somebody if anyone may be killed, and wait a moment."""
         time.sleep(self._chance.uniform(0.1, 0.8))
@@ -296,7 +307,8 @@ class Machines:
 
 def driven(machines, shared, progress, kills):
     """Do to the machines what there is to be done, spread over their work; then let them end it. What was not ended, if any."""
-    given = 0
+    machines.kill_at_work()
+    given = 1
     while machines.done["killed"] < kills:
         share, _ = progress()
         allowed = min(kills, round(kills * (share + 0.1)) + 1)
