@@ -47,9 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except Exception as error:
         if isinstance(error, OSError) and error.errno == ENOSPC:
-            print(f"kr: {_FULL}", file=sys.stderr)
-            drop_output(sys.stdout)  # Python would complain once more
-            return StorageError.exit_code
+            return output_is_full()
         if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
             shown = printable(str(error.filename))[:_SHOWN_LENGTH]
             print(f"kr: {shown}...: the name is too long for a file; give a shorter one", file=sys.stderr)
@@ -58,6 +56,13 @@ def run(arguments: Sequence[str]) -> int:
             raise
         print(printable(f"kr: unforeseen: {type(error).__name__}: {error}; -v shows where"), file=sys.stderr)
         return 1
+
+
+def output_is_full() -> int:
+    """Say that no room is left where output or a file is written; returns the exit code."""
+    print(f"kr: {_FULL}", file=sys.stderr)
+    drop_output(sys.stdout)  # Python would complain once more
+    return StorageError.exit_code
 
 
 def drop_output(stream: TextIO) -> None:

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import zlib
+from errno import ENOSPC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ def serve(arguments: "list[str]") -> "int | None":
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has gone; Python would complain once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        from kr_core.cli.command_runner import output_is_full
+
+        return output_is_full()
     return int(kept["exit_code"])
 
 

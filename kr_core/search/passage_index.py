@@ -370,7 +370,7 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.execute("begin")
     size = 0
     names = NameTable()
-    for number, passage in enumerate(passages, start=1):
+    for number, passage in enumerate(map(_encodable, passages), start=1):
         names.add(number, passage)
         connection.execute(
             f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -404,6 +404,27 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
         "insert into meta values (?, ?)", [*meta.items(), ("format", str(FORMAT)), ("size", str(size))]
     )
     connection.execute("commit")
+
+
+def _encodable(passage: IndexedPassage) -> IndexedPassage:
+    r"""A passage without lone surrogates, which a string literal of code may spell (`"\ud800"`) and no file can hold."""
+    texts = (one or "" for one in (*passage[:8], *passage.code, passage.words, passage.prose))
+    try:
+        "".join((*texts, json.dumps(passage.data, ensure_ascii=False))).encode()
+    except UnicodeEncodeError:
+        return passage._make(_replaced(value) for value in passage)
+    return passage
+
+
+def _replaced(value: Any) -> Any:
+    """A value whose texts have a question mark for each lone surrogate."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list | tuple):
+        return type(value)(map(_replaced, value))
+    if isinstance(value, dict):
+        return {_replaced(key): _replaced(one) for key, one in value.items()}
+    return value
 
 
 def searchable(text: str) -> str:

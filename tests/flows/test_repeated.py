@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -367,3 +368,17 @@ def test_nothing_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     replay.keep(["research"], appender=LightAppender("", ""), guards=[], stdout="", exit_code=0, event={})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.req("R14")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_without_room_is_told(repeated, environ, project_folder):
+    """As by any other command."""
+    assert repeated()[1]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kr_core", *ASK, "--json"], check=False, cwd=project_folder,
+            env={**environ, "KR_TRUST": ""}, stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "no room is left" in done.stderr

@@ -345,3 +345,25 @@ def test_the_class_of_an_error_alone_is_no_remedy(install, ask_about):
     source = '"""Crates."""\n\n\nclass CrateLostError(Exception):\n    """Signals that a crate was lost. This typically aborts any handling."""\n'
     install("crates", {"crates/__init__.py": source})
     assert ask_about("crates", "crates.CrateLostError: crate 17")[1] == "low"
+
+
+@pytest.mark.req("Z3", "R9")
+def test_a_lone_surrogate_in_a_literal_hides_nothing(install, ask_about):
+    """No file can hold one; the rest of the package is read all the same."""
+    source = r'''
+        import warnings
+
+        def pack(crate):
+            """Pack a crate."""
+            if crate is None:
+                raise ValueError("nothing to pack \ud800 here")
+
+        def old():
+            """Pack as before."""
+            warnings.warn("old \udfff is deprecated, use pack", DeprecationWarning)
+        '''
+    install("crate", {"crate/__init__.py": source})
+    told, _level = ask_about("crate", "What does crate.pack do?")
+    assert "Pack a crate." in told
+    told, _level = ask_about("crate", "ValueError: nothing to pack ? here")
+    assert "nothing to pack ? here" in told
