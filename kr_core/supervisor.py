@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, NoReturn
 
-_PDEATHSIG, _SUBREAPER, _NO_NEW_PRIVS = 1, 36, 38
+_PDEATHSIG, _BOUNDS_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 24, 36, 38
+_CAPABILITIES = 64
+"""More than Linux has."""
+_CAPABILITY_VERSION = 0x20080522
+"""Of the sets that `capset` takes, three of 64 bits each (capset(2))."""
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The system calls of Landlock, the same on every architecture (landlock(7))."""
 _READ = 1 << 0 | 1 << 2 | 1 << 3
@@ -102,7 +106,23 @@ def _confine(order: dict[str, Any]) -> None:
     if _LINUX:
         _libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
     if order["landlock"] is not None:
+        _drop_capabilities()
         confine(order["landlock"]["readable"], order["landlock"]["writable"])
+
+
+def _drop_capabilities() -> None:
+    """Be no more than any other user: root could read the environment of each process in /proc, KR's too.
+
+    Raises:
+        OSError: the system refuses.
+    """
+    import struct
+
+    for number in range(_CAPABILITIES):
+        _libc.prctl(_BOUNDS_DROP, number, 0, 0, 0)
+    if _libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24)):
+        code = ctypes.get_errno()
+        raise OSError(code, f"capabilities: {os.strerror(code)}")
 
 
 # -- the end of all that was started -------------------------------------------------------------------------

@@ -39,7 +39,17 @@ _NAMES_OF_HOSTS = Path("/etc/resolv.conf")
 """Often a link into /run; without it an agent finds no host."""
 _PREFIXES = ("pyvenv.cfg", "lib/python*/os.py", "lib/node_modules")
 """What shows that the folder above a program's `bin` belongs to it."""
-_PROBE = "import os,sys\nopen('inside','w').close()\ntry: open(sys.argv[1],'w').close()\nexcept OSError: sys.exit(0)\nsys.exit(3)"
+_PROBE = """
+import os, sys
+open("inside", "w").close()
+for name in sys.argv[1:]:
+    try:
+        open(name, "r" if name.startswith("/proc/") else "w").close()
+    except OSError:
+        continue
+    sys.exit(3)
+"""
+"""What must not work: to write outside, and to read KR's environment, with its keys."""
 
 
 class Confinement(NamedTuple):
@@ -65,7 +75,7 @@ def choose(candidates: Sequence[str] = NAMES) -> str:
 
 
 def _holds(name: str) -> bool:
-    """Whether a program can write inside, and not outside; it is tried, not looked up."""
+    """Whether a program can write inside, and neither write outside nor read KR's keys; it is tried, not looked up."""
     if name == "bubblewrap" and _bubblewrap() is None:
         return False
     if name == "landlock" and supervisor.landlock_version() < _LEAST_LANDLOCK:
@@ -77,7 +87,9 @@ def _holds(name: str) -> bool:
         for folder in (tree, scratch, outside):
             folder.mkdir()
         target = outside / "written"
-        argv = (sys.executable, "-I", "-S", "-c", _PROBE, str(target))
+        # Bubblewrap gives it a /proc of its own, where that number means another process or none.
+        environ = (f"/proc/{os.getpid()}/environ",) if name == "landlock" else ()
+        argv = (sys.executable, "-I", "-S", "-c", _PROBE, str(target), *environ)
         confinement = Confinement(tree, scratch, _hidden(), named_by(argv, _hidden()))
         held = Supervision(order(name, confinement, argv, {"PATH": os.defpath}))
         try:
@@ -152,9 +164,19 @@ def _wrapped(confinement: Confinement) -> list[str]:
 def _hidden() -> tuple[Path, ...]:
     """The folders of the user, of temporary files and of services; none of them is the whole disk."""
     # In /run lie the sockets of services that do things for who asks: Docker's gives the whole machine away.
-    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108  hidden, not used
+    named = [Path.home(), *_home_of_user(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108  hidden, not used
     real = [Path(os.path.realpath(one)) for one in named]
     return tuple(dict.fromkeys(one for one in real if one.is_dir() and len(one.parts) > 1))
+
+
+def _home_of_user() -> list[Path]:
+    """The home folder that the system knows, where `HOME` names another."""
+    import pwd
+
+    try:
+        return [Path(pwd.getpwuid(os.getuid()).pw_dir)]
+    except KeyError:
+        return []
 
 
 def hidden_folders(*more: Path) -> tuple[Path, ...]:

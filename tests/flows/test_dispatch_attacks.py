@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.task_runs import AVAILABLE, CONFINED, TASKS, run
 from support.tasks import ATTACKS, FILES, WORK
+
+from kr_core.dispatch import sandbox
 
 
 @pytest.mark.req("X3")
@@ -422,3 +425,24 @@ def test_an_object_of_the_repository_that_is_written_over_is_found(make_tasks, t
     found = run(project, confinements=["none"])["T001"]
     assert found.status == "blocked_by_scope"
     assert found.refused[0].path.startswith(".git/objects/")
+
+
+@pytest.mark.req("X3")
+@pytest.mark.parametrize("confinement", CONFINED)
+def test_a_confined_agent_reads_no_keys_of_other_processes(make_tasks, confinement):
+    """KR's environment holds them; root could read it in /proc, as any user could that of its own programs."""
+    environ = f"/proc/{os.getpid()}/environ"
+    script = f"echo a > src/a.py; tr '\\0' '\\n' < {environ} >> src/a.py; true"
+    project = make_tasks(("- [ ] T001 Implement src/a.py", script))
+    assert "PATH=" in Path(environ).read_text()
+    assert run(project, confinements=[confinement])["T001"].status == "succeeded"
+    assert project.files()["src/a.py"] == "a\n"
+
+
+def test_the_home_folder_of_the_user_is_hidden_under_another_name_too(tmp_path, monkeypatch):
+    """`HOME` may name another one; the keys lie in the one that the system knows."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    real = Path(os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir))
+    hidden = sandbox.hidden_folders()
+    assert tmp_path.resolve() in hidden
+    assert real in hidden or len(real.parts) == 1 or not real.is_dir()
