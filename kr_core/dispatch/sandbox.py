@@ -164,8 +164,8 @@ def _wrapped(confinement: Confinement) -> list[str]:
 def _hidden() -> tuple[Path, ...]:
     """The folders of the user, of temporary files and of services; none of them is the whole disk."""
     # In /run lie the sockets of services that do things for who asks: Docker's gives the whole machine away.
-    named = [Path.home(), *_home_of_user(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108  hidden, not used
-    real = [Path(os.path.realpath(one)) for one in named]
+    named = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/run")]  # noqa: S108  hidden, not used
+    real = [Path(os.path.realpath(one)) for one in (*named, *_home_of_user())]
     return tuple(dict.fromkeys(one for one in real if one.is_dir() and len(one.parts) > 1))
 
 

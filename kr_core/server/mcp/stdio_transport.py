@@ -32,6 +32,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from kr_core.server.mcp.mcp_server import server_of
 
@@ -269,7 +270,11 @@ def _message(line: bytes, output: _Output) -> JSONRPCMessage | None:
         output.refuse(INVALID_REQUEST, f"Invalid request: a message has at most {MAX_MESSAGE_LENGTH} bytes")
     elif line.strip():
         try:
-            return jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            if not isinstance(message, JSONRPCNotification) or "id" not in from_json(line):
+                return message
+            # Its id is null, say, so that the SDK takes it for a notification; its sender waits for an answer.
+            output.refuse(INVALID_REQUEST, "Invalid request: an id is a string or a whole number")
         except ValidationError as error:
             is_json = all(fault["type"] != "json_invalid" for fault in error.errors(include_url=False))
             code, said = (INVALID_REQUEST, "Invalid request") if is_json else (PARSE_ERROR, "Parse error")
