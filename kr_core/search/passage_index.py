@@ -412,7 +412,7 @@ def _encodable(passage: IndexedPassage) -> IndexedPassage:
     try:
         "".join((*texts, json.dumps(passage.data, ensure_ascii=False))).encode()
     except UnicodeEncodeError:
-        return passage._make(_replaced(value) for value in passage)
+        return IndexedPassage(*map(_replaced, passage))
     return passage
 
 
