@@ -54,7 +54,7 @@ _LINK = re.compile(r"`(\s*+[^`<\s]++(?:\s++[^`<\s]++)*+)\s*+<[^`>]++>`_{1,2}")
 _ADDRESSED = re.compile(r"`([^`]{1,300}?)\s*+<(?:https?:|mailto:)[^`>\s]{1,500}+>`_{1,2}")
 _TILDE = re.compile(r"(?<![\w~`/.])~(?=[A-Za-z_]\w{0,60}\.\w)")
 _SUFFIX = re.compile(r"(?<=`)\\(?=\w)")
-_SUBSTITUTION = re.compile(r"(?<![^\s(,])\|([A-Za-z](?:[\w. -]{0,60}\w)?)\|_{0,2}(?![\w|])")
+_SUBSTITUTION = re.compile(r"(?<![^\s(,])\|(@?[A-Za-z](?:[\w. -]{0,60}\w)?)\|_{0,2}(?![\w|])")
 """reST's `|str|` and `|callable|_`, which its author replaces elsewhere; the cell of a table has blanks around it."""
 _ESCAPED = re.compile(r"(?<=\w)\\_")
 _PARAMETER_TAG = re.compile(

@@ -36,6 +36,9 @@ _ASKS_RETURNED = re.compile(
     r"\bwhat (?:type )?(?:does|do|will|is) [^?]{1,80} return(?:ed by [^?]{1,80})?[\s?.]*+$|\breturn type\b",
     re.IGNORECASE,
 )
+_SWITCHES = re.compile(r"(?:whether|(?:if|when) (?:true|set|given|enabled|false)|should)\b", re.IGNORECASE)
+_OF_SWITCH = 0.35
+"""The share of a yes/no question that the documentation of a switch must say."""
 _MOST_LISTED = 30
 _LONGEST = 300
 """Characters of a field; one that people write has a third."""
@@ -88,8 +91,16 @@ def direct_answer(
     if asked.asks("difference"):
         return difference_answer(asked, subjects(asked, passages))
     if asked.asks("yes_no"):
-        return yes_no_answer(asked, passages[0], known)
+        return yes_no_answer(asked, first, known) or _switched(asked, first, known)
     return None
+
+
+def _switched(asked: AskedWords, first: Passage, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The default of the parameter that switches what a yes/no question asks about: "Whether to override ..."."""
+    is_switch = first.parameter and first.pinned and first.default in {"True", "False"}
+    if not is_switch or not _SWITCHES.match(first.lead) or asked.share(first.lead) < _OF_SWITCH:
+        return None
+    return default_answer(asked, first_parameter(first, known), known, first.parameter)
 
 
 def _stated(asked: AskedWords, metadata: Passage) -> DirectAnswer | None:

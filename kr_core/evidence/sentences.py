@@ -27,7 +27,7 @@ _HEADING = re.compile(
 )
 """A line that heads a part of a docstring; what is indented below the first kind is a list of names, not prose."""
 _MARK_UP = re.compile(
-    r"\.\.|\||!\[|\$ |#|!!! |\?\?\?|///|<(?!https?://)/?[A-Za-z!][^:]|@(?:param|returns?|see|throws|template)\b|[-=~^*+]{3,}$|:[a-z][^:`]*:(?:\s|$)"
+    r"\.\.|\|(?![A-Za-z][\w. -]{0,60}\|[\s,.;:)_])|!\[|\$ |#|!!! |\?\?\?|///|<(?!https?://)/?[A-Za-z!][^:]|@(?:param|returns?|see|throws|template)\b|[-=~^*+]{3,}$|:[a-z][^:`]*:(?:\s|$)"
 )
 """How a line begins that is not prose."""
 _CODE = re.compile(
@@ -37,7 +37,7 @@ _TABLE = re.compile(r"^[ \t]*+={2,}+(?:[ \t]++={2,}+)++[ \t]*+$", re.MULTILINE)
 """The border of a table in reStructuredText."""
 _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|moduleauthor)::")
 """A directive whose text is about earlier versions or other places."""
-_EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?::|\s--?|\s–)\s\S+(?:\s\S+){3}")
+_EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?:\s?:|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
 _RETURNS = re.compile(r"\s*+(?::returns?:|Returns:?$)\s*+(.*)")
 _UNDERLINE = re.compile(r"[-=~]{3,}")

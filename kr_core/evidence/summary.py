@@ -7,6 +7,7 @@ words between the slots only connect them. No language model takes part.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.call_forms import call_form
@@ -122,7 +123,7 @@ class _Composer(PassageBlocks):
 
     def draft(self, *, found: bool, unsupported: tuple[str, ...] = ()) -> Draft:
         if not self.parts or not found:
-            places = self.blocks(self.parts, _NOT_FOUND)
+            places = self.named(self.parts) or self.blocks(self.parts, _NOT_FOUND)
             summary = [*self.notices, *places]
             return self.drafted(summary, [], len(summary), [], unsupported)
         parts = self.in_order()
@@ -158,9 +159,20 @@ class _Composer(PassageBlocks):
 
     def named(self, others: Sequence[Part], opening: str = "") -> list[Claim]:
         """A block for each further name that the asker expects: the answer checks what they believe."""
-        found = [one for one in others if is_named(self.query, one.passage)]
+        is_message = (
+            bool(self.parts) and self.parts[0].passage.what == "message"
+        )  # what mends it is often a parameter
+        found = [
+            one
+            for one, following in zip_longest(others, others[1:])
+            if is_named(self.query, one.passage)
+            or (following and is_named(self.query, following.passage) and _is_of(one, following))
+        ]
         mentions = [claim for name in self.mentioned for claim in self.mention(name)]
-        return [*mentions, *self.blocks(found, [BESIDE] * _MOST_NAMED, opening)]
+        budgets = [NAMED if is_message or one.passage.parameter else BESIDE for one in found]
+        blocks = [self.blocks([one], [budget], opening) for one, budget in zip(found, budgets, strict=True)]
+        claims = [claim for block in [each for each in blocks if each][:_MOST_NAMED] for claim in block]
+        return [*mentions, *claims]
 
     def mention(self, name: str) -> list[Claim]:
         """What the documentation says of an expected name that has no entry of its own."""
@@ -351,9 +363,14 @@ class _Composer(PassageBlocks):
             if begin_alike and own and not any(own[0] in one for one in self.said):
                 block += self.claim(part, as_told(own[0]), [own[0]], [own[0]])
                 self.said.append(own[0])
-            claims += block
+            claims += [*block, *self.given(part)]
             self.said = [*said, *self.said]
         return claims
+
+    def given(self, part: Part) -> list[Claim]:
+        """The parameters of one side that the question gives or names: `model_dump(mode="json")` differs by it."""
+        own = [one for one in self.parts if one.passage.symbol == part.passage.symbol and one.passage.pinned]
+        return [claim for one in own if one.passage.parameter for claim in self.block(one, NAMED, close=True)]
 
     def adding(self, others: Sequence[Part], claims: Sequence[Claim], *, answered: bool) -> Iterator[Part]:
         """The passages that the question names, or that say something asked for that was not said yet.
@@ -387,6 +404,14 @@ def _paragraphs_with(name: str, passage: Passage) -> Iterator[str]:
         told = folded(_DIRECTIVE.sub("", paragraph))
         if says.search(told) and _LEAST_MENTION <= len(told) <= _LONGEST_MENTION and says_something(told):
             yield told
+
+
+def _is_of(one: Part, following: Part) -> bool:
+    """Whether a passage is about the parameter of the callable that comes behind it, and says something of it."""
+    parameter, taker = one.passage, following.passage
+    return bool(
+        parameter.parameter and parameter.lead and parameter.symbol == taker.symbol and not taker.parameter
+    )
 
 
 def _last_of(passage: Passage) -> str:

@@ -66,10 +66,11 @@ _SETS_DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _ACTS_BY_DEFAULT = re.compile(
-    r"\b(?:what|which|how (?:many|much|long|often|wide|large|big|deep|far|old))\b.{0,80}?\b(?:does|do|is|are|will)\b(?! (?:i|we|you|one)\b).{1,80}?\bby default\b",
+    r"\b(?:what|which|how (?:many|much|long|often|wide|large|big|deep|far|old))\b.{0,80}?\b(?:does|do|is|are|will)\b(?! (?:i|we|you|one)\b).{1,80}?\bby default\b"
+    r"|\b(?:does|do|is|are)\b(?! (?:i|we|you|one)\b).{1,60}?\b(?:have|there) (?:a|an|any) (?:\w+ )?default\b",
     re.IGNORECASE,
 )
-"""What a thing does by default is asked, not how to make it do so."""
+"""What a thing does by default is asked, or whether there is one, not how to make it do so."""
 _OMITTED = re.compile(
     r"\bif (?:i|you|we|one) (?:do not|don'?t|never|didn'?t) (?:pass|give|set|specify|provide|supply)\b|\bif (?:\w+ ){1,3}(?:is|are) (?:omitted|left out|not (?:given|passed|set|specified|provided|supplied))\b"
     r"|\b(?:when|if) (?:omitted|not (?:given|passed|set|specified|provided|supplied))\b",

@@ -79,6 +79,8 @@ def look_up_expected(
     entries = tuple(f"{name}/" for name in names)  # `hono/cors` is where a name is imported from
     wanted = [one for one in wanted if not one.name.startswith(entries)]
     meant = {one: _meaning(lookup, library, one, known.get(one.name)) for one in wanted}
+    if parsed.kind == "replacement":
+        meant = {one: _deprecated(lookup, one) or entry for one, entry in meant.items()}
     symbols = [entry for entry in meant.values() if entry is not None and not entry.parameter]
     found: list[Resolved] = []
     sections: list[IndexedPassage] = []
@@ -93,8 +95,9 @@ def look_up_expected(
             absent.append(refused)
         elif entry is not None:
             found.append(Resolved(one, entry))
-            is_bare = not entry.parameter and not lookup.passage(entry).lead
-            sections += [section for section in (_section(index, one) if is_bare else None,) if section]
+            if not entry.parameter and not lookup.passage(entry).lead:  # a guide may say what it is for
+                said = _section(index, one) or _section_saying(index, one)
+                sections += [said] if said is not None else []
         elif (section := _section(index, one)) is not None:
             sections.append(section)
         elif not any(index.members_of(f"{root}.{one.name}", 1) for root in names):  # a module without a text
@@ -185,6 +188,12 @@ def _exactly(lookup: NameLookup, one: Identifier) -> NameEntry | None:
     return likeliest(each.entry for each in lookup.symbols(one) if each.level >= _AS_SPELLED)
 
 
+def _deprecated(lookup: NameLookup, one: Identifier) -> NameEntry | None:
+    """The symbol that is spelled exactly so and is deprecated: it says what replaces it, as an older namesake does not."""
+    spelled = [each.entry for each in lookup.symbols(one) if each.level >= _AS_SPELLED]
+    return likeliest(each for each in spelled if lookup.passage(each).data.get("deprecated"))
+
+
 def _by_last_part(lookup: NameLookup, library: LibraryNames, one: Identifier) -> NameEntry | None:
     """What a dotted name means whose owner does not have it: the documented name with its last part and most of its other parts."""
     root, *owners = one.name.split(".")
@@ -232,3 +241,19 @@ def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
         if any(word in wanted or word.endswith(f".{one.last.lower()}") for word in said):
             return passage
     return None
+
+
+def _section_saying(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
+    """The section of a README, a guide or a module that speaks of a name: "Use `default_rng()` to create a generator"."""
+    spoken = re.compile(rf"`{re.escape(one.last)}(?:\(\))?`")
+    sections = (hit.passage for hit in index.saying(one.last, _MOST_SAYING))
+    return next(
+        (
+            each
+            for each in sections
+            if each.kind in {"section", "page"}
+            and not _CHANGES.match(each.title)
+            and spoken.search(each.text)
+        ),
+        None,
+    )

@@ -93,7 +93,7 @@ def limit_of(
         told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft, worded=worded)]
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
-        told += _lacks(query, asked, shown[0], draft, worded=worded)
+        told += _lacks(query, asked, shown, draft, worded=worded)
         told += _not_as_expected(query, asked, shown, draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
@@ -203,9 +203,10 @@ def _not_named(asked: ParsedQuestion, draft: Draft) -> Iterator[str]:
 
 
 def _lacks(
-    query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft, *, worded: bool
+    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft, *, worded: bool
 ) -> Iterator[tuple[int, str]]:
     """What the question asks for, if the answer has nothing of the kind."""
+    first = shown[0]
     told = _told_of(first, draft)
     if asked.kind == "default" and not draft.direct and not _tells_value(query, asked, first, told):
         yield MEDIUM - 1, "no sentence tells a value"
@@ -213,8 +214,10 @@ def _lacks(
         yield HIGH - 1, f"nothing tells what None means in {first.parameter}"
     if asked.kind == "default" and draft.direct and (left := _NOT_RESOLVED.match(_direct_of(draft))):
         yield HIGH - 1, f"nothing tells what {left[1]} is"
-    # a parameter that the asker names with its callable is rarely another one than is meant: in doubt, it is `medium`
-    little = HIGH if _is_named_parameter(query, asked, first) else MEDIUM
+    # what the asker names with its owner is rarely another thing than is meant: in doubt, it is `medium`; a how-to may
+    # ask for what no such thing does
+    named = _is_named_with_owner(query, asked, first) or _takes_asked(query, first, shown)
+    little = HIGH if named and (first.parameter or asked.kind not in {"how_to", "meaning"}) else MEDIUM
     if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
         yield little - 1, "no sentence speaks of all that was asked"
     if _FAILS.search(asked.asking) and not draft.direct and not _SAYS_FAILURE.search(told):
@@ -228,10 +231,15 @@ def _lacks(
         yield little - 1, "what is quoted does not speak of most of what was asked"
 
 
-def _is_named_parameter(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
-    """Whether the request names what comes first, a parameter, and it or the question what takes it."""
-    is_named_so = bool(first.parameter) and is_named(query, first)
-    return is_named_so and not is_of_unsaid_owner(query, asked, first)
+def _is_named_with_owner(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:
+    """Whether the request names what comes first, and it or the question what takes or has it."""
+    return is_named(query, first) and not is_of_unsaid_owner(query, asked, first)
+
+
+def _takes_asked(query: ResearchQuery, first: Passage, shown: Sequence[Passage]) -> bool:
+    """Whether the first passage is a parameter that the question itself names, and the request names its callable."""
+    takers = [one for one in shown if one.symbol == first.symbol and not one.parameter]
+    return bool(first.parameter) and first.pinned and any(is_named(query, one) for one in takers)
 
 
 def _not_as_expected(

@@ -10,7 +10,7 @@ from kr_plugins.sources.installed_docs.cited_passages import parameter_passage, 
 from kr_plugins.sources.installed_docs.named_callables import NamedCallable, callable_with_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kr_core import Passage
     from kr_core.toolkit import (
@@ -30,6 +30,9 @@ _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
 _MOST_LOOKED_AT = 12
 """Names to look at, the first of which an answer has room for."""
+_MOST_TAKERS = 2
+_LEAST_KIND = 5
+"""Letters of a parameter that may be called what a class is a kind of."""
 
 
 class _Expected(NamedTuple):
@@ -74,12 +77,13 @@ def about_expected(
     # what says nothing of the question comes after what does: a decorator after the strategy that is handed to it;
     # and what hands its arguments on after what takes them: `option` after `Option(default)`
     takers = {_last(one.symbol) for one in grouped if one.parameters}
+    replaced = parsed.kind == "replacement"  # then what is deprecated says what replaces it
     told = [
         one
         for _key, one in sorted(
             zip(grouped, told, strict=True),
             key=lambda pair: (
-                pair[1].passages[0].deprecated is not None if pair[1].passages else True,
+                (pair[1].passages[0].deprecated is not None) is not replaced if pair[1].passages else True,
                 pair[1].passages[0].coverage < ABOUT if pair[1].passages else True,
                 _last(pair[0].symbol) in takers and not pair[0].parameters,
             ),
@@ -132,17 +136,31 @@ def _grouped(index: PassageIndex, found: Iterable[Resolved]) -> list[_Expected]:
 
 
 def _with_taker_of(index: PassageIndex, one: _Expected, others: Iterable[_Expected]) -> _Expected:
-    """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`."""
+    """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`.
+
+    Its type says so, its documentation, or its name: `Environment(undefined)` for `StrictUndefined`.
+    """
     kinds = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
-    taken = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b") if kinds and one.passage else None
-    if taken is None or one.parameters:
+    kinds = [kind for kind in kinds if kind[:1].isupper()]
+    if not kinds or one.passage is None or one.parameters:
         return one
-    takers = [
-        hit.passage.parameter
-        for hit in index.parameters_of(one.symbol)
-        if taken.search(str(hit.passage.data.get("annotation") or ""))
-    ]
-    return one._replace(parameters=tuple(name for name in takers[:1] if name))
+    said = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b")
+    taken = [hit.passage for hit in index.parameters_of(one.symbol)]
+    for takes in (
+        lambda passage: said.search(str(passage.data.get("annotation") or "")),
+        lambda passage: said.search(passage.text),
+        lambda passage: _names_kind(passage.parameter or "", kinds),
+    ):
+        takers = [passage.parameter for passage in taken if passage.parameter and takes(passage)]
+        if takers:
+            return one._replace(parameters=tuple(takers[:1]))
+    return one
+
+
+def _names_kind(parameter: str, kinds: Iterable[str]) -> bool:
+    """Whether a parameter is called what a class is a kind of."""
+    plain = parameter.replace("_", "").lower()
+    return len(plain) >= _LEAST_KIND and any(kind.lower().endswith(plain) for kind in kinds)
 
 
 def _last_part(symbol: str) -> str:
@@ -171,7 +189,7 @@ def _shown(
         return _Told(shown, shown)
     told = callable_with_parameters(
         index, answered, NamedCallable(one.symbol, one.passage), terms, origin,
-        asked=one.parameters, is_spelled=parsed.spells([one.symbol]),
+        asked=one.parameters, is_spelled=parsed.kind == "error" or parsed.spells([one.symbol]),
     )  # fmt: skip
     attributes = [
         passage_of(hit.passage, origin).model_copy(update={"coverage": told.passages[0].coverage})
@@ -185,13 +203,26 @@ def _shown(
         if each.parameter in one.parameters and not each.lead
         for hit in index.by_symbol(f"--{each.parameter.replace('_', '-')}")[:1]
     ]  # what a command says of the option of the same name
-    shown = [*attributes, *told.passages, *options]
+    handed = [] if one.parameters else list(_handed_on(index, answered, one.passage, terms, origin))
+    shown = [*attributes, *told.passages, *options, *handed]
     leading = [
         each
         for number, each in enumerate(shown)
-        if not each.parameter or each.parameter in one.parameters or number == 0
+        if not each.parameter or each.parameter in one.parameters or number == 0 or each in handed
     ]
     return _Told(shown, leading, told.listed)
+
+
+def _handed_on(
+    index: PassageIndex, answered: IndexAnswer, given: IndexedPassage, terms: Sequence[Term], origin: Origin
+) -> Iterator[Passage]:
+    """The parameter nearest to the question of what a callable hands its arguments to, where it says more than the callable: `Option(multiple)` for `click.option`."""
+    for name in given.data.get("takers", ())[:_MOST_TAKERS]:
+        for hit in index.by_symbol(name)[:1]:
+            taker = NamedCallable(name, hit.passage)
+            first, *_others = callable_with_parameters(index, answered, taker, terms, origin).passages
+            if first.parameter and first.lead:
+                yield first
 
 
 def _replacing(index: PassageIndex, old: IndexedPassage) -> list[Hit]:

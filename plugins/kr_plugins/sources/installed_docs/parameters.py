@@ -23,6 +23,8 @@ _ADVISED_AGAINST = re.compile(
 )
 _READ = 6_000
 _OPTIONAL = re.compile(r"^\*?\(optional\)\*?[:,.]?\s+|^Optional[.:]\s+(?=[A-Z])", re.IGNORECASE)
+_BEGINS = r"[*+-]?\s*[`*]*{name}[`*]*(?: [^\s:]++){{6}}[^:]*+$"
+"""A line that says something of a parameter: its name, some words and no colon."""
 _MAX_LOOKED_AT = 200_000
 """Lines of a docstring times parameters that are looked for in it."""
 
@@ -69,12 +71,15 @@ def description(lines: list[str], type_text: str, name: str) -> str:
     if not lines:
         return ""
     first, *rest = [line.strip() for line in lines]
+    begins = re.match(_BEGINS.format(name=re.escape(name)), first)  # a sentence whose next lines are indented
     if (type_text and first.endswith(f": {type_text}")) or (
-        not type_text
+        not (type_text or begins)
         and len(lines) > 1
         and _depth(lines[1]) > _depth(lines[0])
         and re.fullmatch(r"[\w*,` ]+:?", first)
     ):
+        while rest and first.endswith(("\\", ",")):  # the type goes on in the next line
+            first = rest.pop(0)
         return docstrings.lead(rest)  # NumPy: the name and its type have a line of their own
     first = re.sub(r"^([\w*, ]+): \(([^)]*)\): ", r"\1 (\2): ", first)
     field = re.match(r"^:\w++\s[^:]++:\s*+(.*)$", first)
@@ -86,7 +91,7 @@ def description(lines: list[str], type_text: str, name: str) -> str:
         if match:
             said = docstrings.lead([match[1], *rest] if match[1] else rest)
             return _OPTIONAL.sub("", said)
-    if len(lines) == 1 or _depth(lines[1]) <= _depth(lines[0]):
+    if begins or len(lines) == 1 or _depth(lines[1]) <= _depth(lines[0]):
         said = docstrings.lead([first, *rest])
         parts = sentences(said)
         start = next((part for part in parts if name in part), said)

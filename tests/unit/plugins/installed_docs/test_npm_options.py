@@ -512,3 +512,10 @@ def test_entries_of_a_changelog_come_behind_what_holds_now(tmp_path):
     lay(tmp_path / "node_modules/crate", files)
     found = ask(tmp_path, "How do I nail a barrel of green tea shut with crate?").passages
     assert [one.locator.partition(":")[0] for one in found[:2]] == ["crate/README.md", "crate/CHANGELOG.md"]
+
+
+@pytest.mark.req("A3")
+def test_the_default_of_what_an_object_may_have_is_not_that_of_the_option():
+    text = "Hides values.\n\nIf an object is given:\n\n     paths (String[]): Required.\n     censor (String): Optional. Default: '[Redacted]'"
+    assert default_in(text) is None
+    assert default_in("Hides values. Default: 'none'") == "'none'"

@@ -44,6 +44,8 @@ _LONGEST = 60
 _UNIT = r"(?:(?:milli|micro)?seconds?|minutes?|hours?|days?|bytes?|ms|[KMG]i?B)"
 """Without its unit `300 seconds` reads as 300 of what the option is measured in."""
 _VALUE = rf"(?:`([^`\n]{{1,60}})`|(['\"][^'\"\n]{{0,58}}['\"])|(-?\d[\d_.]*+(?:e\d+)?(?:[ ]{_UNIT})?|true|false|null|undefined)(?![\w.]*\w))"
+_OPTIONS_OF_ITS_OWN = re.compile(r"\n[ \t]+(?:[-*][ \t]+)?`?\w+`? \([^()\n]*+\):")
+"""Where the documentation of an option begins to list what an object in its place may have: `censor (String): ...`."""
 _TAG = re.compile(r"@default(?:[vV]alue)?\b[ \t]*+(?::[ \t]*+)?([^\n]{1,200})")
 _SAID = re.compile(
     rf"\bdefault(?:s to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}",
@@ -275,6 +277,7 @@ def default_in(text: str) -> str | None:
         quoted = re.match(r"`([^`]+)`", value)
         value = quoted[1] if quoted else value.removesuffix(".")
         return value if value and len(value) <= _LONGEST else None
+    text = _OPTIONS_OF_ITS_OWN.split(text, maxsplit=1)[0]
     said = _SAID.search(text)
     if said:
         return next(one for one in said.groups() if one is not None).rstrip(".")

@@ -39,6 +39,7 @@ _BULLET_ENTRY = re.compile(
 )
 _MARKED_NAME = r"[*+-]?\s*(?:\*\*|\*|``?)?(\w++)(?:\*\*|\*|``?)?"
 _HEADED = re.compile(rf"{_MARKED_NAME}\s*(?:(?:--?|[–—:])\s+\S.*|:?)$")
+_MARKED = re.compile(r"[*`](\w++)[*`]")
 _ALONE = re.compile(rf"{_MARKED_NAME}:?")
 _ONLY_NAME = re.compile(r"[A-Za-z_]\w*+(?:\.\w++)*+")
 _UNDERLINE = re.compile(r"^([-=~^\"'`#*+])\1{2,}\s*$")
@@ -291,8 +292,20 @@ def described(lines: Sequence[str], name: str) -> tuple[int, int] | None:
         if number >= end and name in line and any(mark in line for mark in marked):
             start, end = _paragraph(lines, number)
             if sum(map(len, lines[start:end])) <= _MAX_PARAGRAPH:
-                return start, end
+                return start, _end_of_paragraphs(lines, start, end, name)
     return None
+
+
+def _end_of_paragraphs(lines: Sequence[str], start: int, end: int, name: str) -> int:
+    """The line after the paragraphs that go on about the same: "When *interval* is 0.0 ..." after "When *interval* is > 0.0 ..."."""
+    while end + 1 < len(lines):
+        following = _paragraph(lines, end + 1)
+        first = _MARKED.search(lines[following[0]])
+        is_about = first is not None and first[1] == name
+        if not is_about or sum(map(len, lines[start : following[1]])) > _MAX_PARAGRAPH:
+            break
+        end = following[1]
+    return end
 
 
 def _block_end(lines: Sequence[str], number: int) -> int:

@@ -145,6 +145,15 @@ class ArgumentTakers:
         taken = keywords_of(definition, self._taker, self._taken)
         return {} if taken is None else {"keywords": sorted(taken)}
 
+    def takers(self, definition: Definition) -> dict[str, list[str]]:
+        """What a public callable hands its further arguments to, by name: `click.option` to `click.Option`."""
+        if definition.kind != "function":
+            return {}
+        found = [self._taker(definition, passed) for passed in definition.passes[:_MOST_HANDED]]
+        named = [self._names.of(one) for one in found if one is not None and one is not definition]
+        names = dict.fromkeys(one.name for one in named if one.public)
+        return {"takers": list(names)} if names else {}
+
     def declared(self, definition: Definition, name: str) -> dict[str, str]:
         """The callable that declares a parameter, and its default, which another only documents and passes on."""
         for _step in range(_MOST_HANDED):

@@ -220,6 +220,7 @@ class _Maker:
                 "returns": definition.returns,
                 "default": definition.short_value if definition.kind == "constant" else None,
                 **self.takers.keywords(definition),
+                **self.takers.takers(definition),
                 "aliases": list(naming.also),
                 "public": naming.public,
                 "see": self.links.see(module, definition),
