@@ -7,7 +7,6 @@ words between the slots only connect them. No language model takes part.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.call_forms import call_form
@@ -162,17 +161,29 @@ class _Composer(PassageBlocks):
         is_message = (
             bool(self.parts) and self.parts[0].passage.what == "message"
         )  # what mends it is often a parameter
-        found = [
-            one
-            for one, following in zip_longest(others, others[1:])
-            if is_named(self.query, one.passage)
-            or (following and is_named(self.query, following.passage) and _is_of(one, following))
-        ]
+        found = [one for one in others if is_named(self.query, one.passage) or self.is_of_named(one)]
         mentions = [claim for name in self.mentioned for claim in self.mention(name)]
         budgets = [NAMED if is_message or one.passage.parameter else BESIDE for one in found]
         blocks = [self.blocks([one], [budget], opening) for one, budget in zip(found, budgets, strict=True)]
         claims = [claim for block in [each for each in blocks if each][:_MOST_NAMED] for claim in block]
         return [*mentions, *claims]
+
+    def is_of_named(self, part: Part) -> bool:
+        """Whether a parameter was found for an expected callable: it comes before it, or takes what else is expected."""
+        shown = [one.passage for one in self.parts]
+        place = shown.index(part.passage)
+        around = [shown[at] for at in (place + 1, place - 1) if 0 <= at < len(shown)]
+        takers = [one for one in around if is_named(self.query, one) and _is_of(part.passage, one)]
+        return any(shown.index(one) > place for one in takers) or (bool(takers) and self.takes_named(part))
+
+    def takes_named(self, part: Part) -> bool:
+        """Whether a parameter says another expected name, or is called what that is a kind of."""
+        parameter = (part.passage.parameter or "").replace("_", "").lower()
+        names = [name.rpartition(".")[2] for name in self.query.names]
+        return any(
+            name[:1].isupper() and (name in part.passage.text or name.lower().endswith(parameter))
+            for name in names
+        )
 
     def mention(self, name: str) -> list[Claim]:
         """What the documentation says of an expected name that has no entry of its own."""
@@ -406,12 +417,10 @@ def _paragraphs_with(name: str, passage: Passage) -> Iterator[str]:
             yield told
 
 
-def _is_of(one: Part, following: Part) -> bool:
-    """Whether a passage is about the parameter of the callable that comes behind it, and says something of it."""
-    parameter, taker = one.passage, following.passage
-    return bool(
-        parameter.parameter and parameter.lead and parameter.symbol == taker.symbol and not taker.parameter
-    )
+def _is_of(parameter: Passage, taker: Passage) -> bool:
+    """Whether a passage is about a parameter of the callable beside it, and says something of it."""
+    is_told = bool(parameter.parameter and parameter.lead)
+    return is_told and parameter.symbol == taker.symbol and not taker.parameter
 
 
 def _last_of(passage: Passage) -> str:

@@ -100,7 +100,8 @@ def told_with_doubt(
     found = _is_about(query, findings) and score.score >= _NOTHING_FITS
     subject, unknown = _subject(query, findings), _says_nothing_of(findings)
     if found:
-        opening = "KR is not sure of this; closest:"
+        reason = f": the documentation of {subject} {unknown}" if unknown else ""
+        opening = f"KR is not sure of this{reason}; closest:"
     else:
         reason = f", which {unknown}" if unknown else ""
         opening = f"KR found no answer in {subject}{reason}; this comes closest:"
@@ -112,9 +113,6 @@ def told_with_doubt(
         after = draft.code_after + len(said) + len(kept) - len(draft.summary)
         return draft.model_copy(update={"summary": (*said, *kept), "code_after": after})
     doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
-    if found and unknown:
-        missing = Claim(text=f"The documentation of {subject} {unknown}.")
-        doubtful = doubtful.model_copy(update={"summary": (*doubtful.summary, missing)})
     return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})
 
 

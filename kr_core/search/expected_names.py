@@ -96,7 +96,7 @@ def look_up_expected(
         elif entry is not None:
             found.append(Resolved(one, entry))
             if not entry.parameter and not lookup.passage(entry).lead:  # a guide may say what it is for
-                said = _section(index, one) or _section_saying(index, one)
+                said = _section(index, one) or _module_saying(index, one, entry)
                 sections += [said] if said is not None else []
         elif (section := _section(index, one)) is not None:
             sections.append(section)
@@ -243,17 +243,10 @@ def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
     return None
 
 
-def _section_saying(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
-    """The section of a README, a guide or a module that speaks of a name: "Use `default_rng()` to create a generator"."""
+def _module_saying(index: PassageIndex, one: Identifier, entry: NameEntry) -> IndexedPassage | None:
+    """What the module of a symbol says of it: "Use `default_rng()` to create a generator"."""
+    module = entry.name.rpartition(".")[0]
     spoken = re.compile(rf"`{re.escape(one.last)}(?:\(\))?`")
-    sections = (hit.passage for hit in index.saying(one.last, _MOST_SAYING))
-    return next(
-        (
-            each
-            for each in sections
-            if each.kind in {"section", "page"}
-            and not _CHANGES.match(each.title)
-            and spoken.search(each.text)
-        ),
-        None,
-    )
+    said = (hit.passage for hit in index.saying(one.last, _MOST_SAYING))
+    of_module = (each for each in said if module and each.title.partition(" § ")[0] == module)
+    return next((each for each in of_module if spoken.search(each.text)), None)

@@ -89,11 +89,14 @@ def limit_of(
     if shown:
         asked = parse_question(query.question)
         worded = is_worded(query, asked, shown)
+        named = _is_named_with_owner(query, asked, shown[0]) or _takes_asked(query, shown[0], shown)
         told += _of_first(shown[0], asked.kind, worded=worded)
-        told += [(MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft, worded=worded)]
+        told += [
+            (MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft, worded=worded, named=named)
+        ]
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
-        told += _lacks(query, asked, shown, draft, worded=worded)
+        told += _lacks(query, asked, shown[0], draft, worded=worded, named=named)
         told += _not_as_expected(query, asked, shown, draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
 
@@ -151,7 +154,7 @@ def _of_first(first: Passage, kind: str, *, worded: bool) -> Iterator[tuple[int,
 
 
 def _not_said(
-    asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft, *, worded: bool
+    asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft, *, worded: bool, named: bool
 ) -> Iterator[str]:
     """What the question turns on and no sentence of the answer says."""
     told = [claim.text.casefold() for claim in draft.summary]
@@ -179,7 +182,7 @@ def _not_said(
             else "no source read here raises this error"
         )
     decides = draft.direct and _VERDICT.match(draft.summary[0].text)
-    if asked.kind == "yes_no" and not decides and not any(one.pinned for one in shown):
+    if asked.kind == "yes_no" and not decides and not (named or any(one.pinned for one in shown)):
         yield "no sentence decides"
     asks = _DOES_BY_DEFAULT if first.pinned or worded else _BY_DEFAULT
     if first.parameter and first.default == "None" and first.default_means is None:
@@ -203,10 +206,9 @@ def _not_named(asked: ParsedQuestion, draft: Draft) -> Iterator[str]:
 
 
 def _lacks(
-    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft, *, worded: bool
+    query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft, *, worded: bool, named: bool
 ) -> Iterator[tuple[int, str]]:
     """What the question asks for, if the answer has nothing of the kind."""
-    first = shown[0]
     told = _told_of(first, draft)
     if asked.kind == "default" and not draft.direct and not _tells_value(query, asked, first, told):
         yield MEDIUM - 1, "no sentence tells a value"
@@ -216,7 +218,6 @@ def _lacks(
         yield HIGH - 1, f"nothing tells what {left[1]} is"
     # what the asker names with its owner is rarely another thing than is meant: in doubt, it is `medium`; a how-to may
     # ask for what no such thing does
-    named = _is_named_with_owner(query, asked, first) or _takes_asked(query, first, shown)
     little = HIGH if named and (first.parameter or asked.kind not in {"how_to", "meaning"}) else MEDIUM
     if asked.kind == "yes_no" and not _says_all(query, asked, first, draft):
         yield little - 1, "no sentence speaks of all that was asked"

@@ -41,6 +41,8 @@ class _Expected(NamedTuple):
     symbol: str
     passage: IndexedPassage | None
     parameters: tuple[str, ...]
+    near: tuple[str, ...] = ()
+    """A parameter that may take what else is expected, by its name or its documentation."""
 
 
 class _Told(NamedTuple):
@@ -136,25 +138,28 @@ def _grouped(index: PassageIndex, found: Iterable[Resolved]) -> list[_Expected]:
 
 
 def _with_taker_of(index: PassageIndex, one: _Expected, others: Iterable[_Expected]) -> _Expected:
-    """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`.
-
-    Its type says so, its documentation, or its name: `Environment(undefined)` for `StrictUndefined`.
-    """
-    kinds = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
-    kinds = [kind for kind in kinds if kind[:1].isupper()]
+    """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`."""
+    kinds = _kinds(one, others)
     if not kinds or one.passage is None or one.parameters:
         return one
     said = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b")
     taken = [hit.passage for hit in index.parameters_of(one.symbol)]
-    for takes in (
-        lambda passage: said.search(str(passage.data.get("annotation") or "")),
-        lambda passage: said.search(passage.text),
-        lambda passage: _names_kind(passage.parameter or "", kinds),
-    ):
-        takers = [passage.parameter for passage in taken if passage.parameter and takes(passage)]
-        if takers:
-            return one._replace(parameters=tuple(takers[:1]))
-    return one
+    takers = [
+        each.parameter
+        for each in taken
+        if each.parameter and said.search(str(each.data.get("annotation") or ""))
+    ]
+    if takers:
+        return one._replace(parameters=tuple(takers[:1]))
+    near = [each.parameter for each in taken if each.parameter and said.search(each.text)]
+    near += [each.parameter for each in taken if each.parameter and _names_kind(each.parameter, kinds)]
+    return one._replace(near=tuple(near[:1]))
+
+
+def _kinds(one: _Expected, others: Iterable[_Expected]) -> list[str]:
+    """The classes that are expected beside a callable."""
+    names = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
+    return [name for name in names if name[:1].isupper()]
 
 
 def _names_kind(parameter: str, kinds: Iterable[str]) -> bool:
@@ -203,8 +208,13 @@ def _shown(
         if each.parameter in one.parameters and not each.lead
         for hit in index.by_symbol(f"--{each.parameter.replace('_', '-')}")[:1]
     ]  # what a command says of the option of the same name
-    handed = [] if one.parameters else list(_handed_on(index, answered, one.passage, terms, origin))
-    shown = [*attributes, *told.passages, *options, *handed]
+    near = (parameter_passage(index, one.symbol, name, origin, anywhere=True) for name in one.near)
+    handed = [each for each in near if each is not None]
+    if not (one.parameters or handed):
+        handed += _handed_on(index, answered, one.passage, terms, origin)
+    titles = {each.title for each in handed}
+    told_first = [each for each in told.passages if each.title not in titles]
+    shown = [*attributes, *told_first, *options, *handed]
     leading = [
         each
         for number, each in enumerate(shown)
