@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import sqlite3
+import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -274,7 +275,8 @@ def _make_room(made: Path) -> None:
 
 
 def _file_name(material: Readable) -> str:
-    key = f"{INDEX_FORMAT}.{READER_FORMAT}\0{material.fingerprint}"
+    python = ".".join(map(str, sys.version_info[:2]))  # a newer one may read files that an older one does not
+    key = f"{INDEX_FORMAT}.{READER_FORMAT}.{python}\0{material.fingerprint}"
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     label = "".join(c if c.isalnum() or c in "._-" else "_" for c in f"{material.label}-{material.version}")
     return f"{label[:100]}-{digest}.sqlite"

@@ -27,6 +27,7 @@ from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
 from kr_plugins.sources.installed_docs.python.keywords import passed_on
+from kr_plugins.sources.installed_docs.python.newer_syntax import as_older
 from kr_plugins.sources.installed_docs.python.source_text import (
     SourceText,
     is_large_to_parse,
@@ -106,7 +107,7 @@ def read_module(
                 raise Unreadable(f"{path}: too many fields in one f-string, not read")
             if is_large_to_parse(source):
                 raise Unreadable(f"{path}: too many statements and values in one file, not read")
-            tree = ast.parse(source)
+            tree = _parsed(source)
         reader = _ModuleReader(Module(name, path), text, is_package=file.stem == "__init__")
         reader.read(tree)
     except (SyntaxError, ValueError, LookupError, RecursionError, MemoryError) as error:
@@ -122,6 +123,16 @@ def read_module(
                 more = read_module(beside, name, Path(path).with_name(included).as_posix(), within)
                 reader.module.definitions = {**more.definitions, **reader.module.definitions}
     return reader.module
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        older = as_older(source)
+        if older == source or is_slow_to_parse(older) or is_large_to_parse(older):
+            raise
+    return ast.parse(older)
 
 
 def _decode(raw: bytes) -> str:
