@@ -25,6 +25,7 @@ _NEXT = re.compile(
 )
 _STRING = re.compile(rf"{_PREFIX}(?P<quote>\"\"\"|'''|\"|')")
 _NESTED = re.compile(r"#[^\n]*+|[\[({]|[\])}]|(?:[rRbBuUfFtT]{1,2})?[\"']|:")
+_GIVEN = re.compile(r"[ \t]{0,20}=(?!=)")
 _SPEC = re.compile(r"[{}]")
 _NAMED_CHARACTER = re.compile(r"\\N\{[^{}\n]*+\}")
 _PLAIN_FIELD = re.compile(r"[^\"'\\#\n]*+")
@@ -53,7 +54,7 @@ def _rewritten(text: str) -> Iterator[str]:
             yield found[0] + _blank(text[found.end() : place])
         elif found["alias"]:
             end = _closed(text, place) if text[place] == "[" else place
-            is_alias = re.compile(r"[ \t]*+=(?!=)").match(text, end)
+            is_alias = _GIVEN.match(text, end)
             place = end if is_alias else place
             gap = text[found.start("alias") : place] if is_alias else ""
             moved = " " * (found.start("alias") - found.end("indent")) + _blank(gap[len(found["alias"]) :])
