@@ -97,4 +97,6 @@ def test_a_pattern_reads_its_own_characters_in_linear_time(part: str, uses: rege
 )
 def test_patterns_that_were_slow_would_be_found(pattern: str, method: str) -> None:
     """The check above finds quadratic and worse patterns, those that counted mentions and read roles among them."""
-    assert _slow(regexes.Pattern("here", regexes.re.compile(pattern), frozenset({method})), method, tries=1)
+    here = regexes.Pattern("here", regexes.re.compile(pattern), frozenset({method}))
+    # a busy machine may make three other small texts the slowest
+    assert any(_slow(here, method, tries=1) for _again in range(3))
