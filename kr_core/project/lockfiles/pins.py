@@ -27,6 +27,8 @@ _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>)(?: |$)", re.MULTILINE)
 _EXACT = re.compile(r"v?\d[\w.+!-]*", re.ASCII)
 _ELSEWHERE = re.compile(r"extra|platform|os_name|implementation|dependency_groups")
 """What a marker may ask for besides the version of Python."""
+_EXTRA = re.compile(r"\bextras?\b")
+"""What a marker asks of how the project is installed: without an environment too no extra is asked for."""
 _OPEN = re.compile(r"\+$|(?:^|\.)[xX*](?:\.|$)")
 _SHORT: dict[str, str] = {"java": ":", "go": "/", "php": "/"}
 
@@ -213,13 +215,13 @@ class ProjectView:
 
     def holds(self, marker: str) -> bool:
         """Whether a marker holds in the project's Python, with no extra asked for; what is no marker holds."""
-        if self._environment is None or not marker:
+        if not marker or (self._environment is None and not _EXTRA.search(marker)):
             return True
         if marker not in self._held:
             from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 
             try:
-                self._held[marker] = Marker(marker).evaluate(dict(self._environment))
+                self._held[marker] = Marker(marker).evaluate(dict(self._environment or {"extra": ""}))
             except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, RecursionError, ValueError):
                 self._held[marker] = True
         return self._held[marker]
@@ -254,6 +256,8 @@ def _one_of(pins: list[Pin], view: ProjectView) -> Pin:
         ranked = [_rank(pin, view) for pin in pins]
         best = max(ranked)
         first = [pin for pin, rank in zip(pins, ranked, strict=True) if rank == best]
+        if not view.holds(first[0].marker) and any(_EXTRA.search(pin.marker) for pin in first):
+            first = [first[0]._replace(version="")]  # extras exclude each other, and none is asked for
         exact = all(pin.exact for pin in first)  # ranges have no order: the first is the main one
         chosen = max(first, key=lambda pin: version_key(pin.version)) if exact else first[0]
     else:

@@ -19,8 +19,15 @@ def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read PEP 621, dependency groups (PEP 735), and the tables of Poetry, PDM and uv.
 
     The project itself comes before the group `dev`, and that before all others; where those disagree, no version is in use.
+    What Poetry's own table says of an extra's package comes before the extra's list.
     """
     pins = list(_pins(text))
+    by_poetry = {
+        normalise(pin.name) for pin, group in pins if not group and "extra" in pin.marker and pin.version
+    }
+    pins = [
+        each for each in pins if not (each[1].startswith("extra ") and normalise(each[0].name) in by_poetry)
+    ]
     unknown = conflicting((pin._replace(name=normalise(pin.name)), group) for pin, group in pins)
     yield from (pin._replace(version="") if normalise(pin.name) in unknown else pin for pin, _group in pins)
 

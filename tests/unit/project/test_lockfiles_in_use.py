@@ -446,6 +446,41 @@ def test_of_several_versions_in_an_old_lock_of_poetry_the_one_for_the_python_in_
     }
 
 
+EXCLUSIVE = [("8.0.4", 'extra == "cpu" and extra != "cuda"'), ("8.1.7", 'extra == "cuda" and extra != "cpu"')]
+POETRY_OF_EXTRAS = {
+    "poetry.lock": "".join(
+        f'[[package]]\nname = "click"\nversion = "{version}"\ngroups = ["main"]\nmarkers = {json.dumps(marker)}\n'
+        for version, marker in EXCLUSIVE
+    ),
+    "pyproject.toml": '[project.optional-dependencies]\ncpu = ["click==8.0.4"]\ncuda = ["click==8.1.7"]\n'
+    "[tool.poetry.dependencies]\nclick = ["
+    + ", ".join(f'{{version = "{version}", markers = {json.dumps(marker)}}}' for version, marker in EXCLUSIVE)
+    + "]\n",
+}
+
+
+@pytest.mark.parametrize("names", [["poetry.lock", "pyproject.toml"], ["poetry.lock"], ["pyproject.toml"]])
+@pytest.mark.parametrize("python", ["3.12.4", None])
+def test_extras_of_poetry_that_exclude_each_other_leave_the_version_unknown(
+    project, tmp_path, make_environment, names, python
+):
+    """The form that Poetry's documentation has for builds of torch; no extra is asked for, with or without an environment."""
+    if python:
+        make_environment(tmp_path / ".venv", version=python)
+    lay(tmp_path, {name: POETRY_OF_EXTRAS[name] for name in names})
+    assert project().version_of("click") is None
+
+
+@pytest.mark.parametrize("python", ["3.12.4", None])
+def test_what_poetry_installs_without_an_extra_is_in_use(project, tmp_path, make_environment, python):
+    """A marker may also say that an extra is not asked for."""
+    if python:
+        make_environment(tmp_path / ".venv", version=python)
+    lock = POETRY_OF_EXTRAS["poetry.lock"].replace(r"extra == \"cpu\" and ", "")
+    lay(tmp_path, {"poetry.lock": lock})
+    assert project().version_of("click") == ("8.0.4", "poetry.lock")
+
+
 def test_a_version_that_a_variable_names_is_not_known(project, tmp_path):
     """pip puts the value of the variable there; KR looks at no variables for it."""
     lay(tmp_path, {"requirements.txt": "ms==${MS_VERSION}\nidna>=${LOW},<4\nsix==1.16.0\n"})
