@@ -18,7 +18,10 @@ _PARENTS = 10
 
 
 def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`."""
+    """Read what the nearest member depends on, then all that is locked; a member's name is in its `Cargo.toml`.
+
+    Where no member is nearer than another, a version is known that all share, or that alone the workspace's list allows.
+    """
     data = parse_packages(text, members=True)
     view.check_version(data.get("version"), "1234")
     packages = [each for each in tables(data.get("package")) if string(each.get("name"))]
@@ -31,33 +34,56 @@ def read_lock(text: str, view: ProjectView) -> Iterator[Pin]:
         and "workspace" in _manifest(".", view)
         and "workspace" not in _manifest(folder, view)
     )
-    seen = [local[name] for name in named if name in local] or list(local.values())
+    seen = [local[name] for name in named if name in local]
     versions: dict[str, list[str]] = {}
     for package in packages:
         versions.setdefault(package["name"], []).append(string(package.get("version")))
     asked = {name: _own_names(folder, view) for folder, name in zip(view.members, named, strict=True)}
-    for nearness, member in enumerate(reversed(seen), 1):
-        ranges = asked.get(member["name"], {})
-        for dependency in strings(member.get("dependencies")):
-            name, _, rest = dependency.partition(" ")
-            version = rest.partition(" ")[0] or next(iter(versions.get(name, ())), "")
-            renamed = allows(ranges.get(name, ""), version, "rust") is False
-            yield Pin(name, version, direct=True, nearness=nearness, renamed=renamed)
+    unknown: set[str] = set()
+    if seen:
+        for nearness, member in enumerate(reversed(seen), 1):
+            yield from _dependencies(member, asked[member["name"]], versions, nearness)
+    else:
+        pins = [pin for each in local.values() for pin in _dependencies(each, asked[named[-1]], versions, 1)]
+        unknown = _several(pins)
+        yield from (pin._replace(version="") if pin.name in unknown else pin for pin in pins)
     for package in packages:
-        yield Pin(package["name"], string(package.get("version")))
+        if package["name"] not in unknown:
+            yield Pin(package["name"], string(package.get("version")))
+
+
+def _dependencies(
+    member: dict[str, Any], ranges: dict[str, str], versions: dict[str, list[str]], nearness: int
+) -> Iterator[Pin]:
+    """What a member depends on; a version outside of the range that is asked for is of a renamed crate."""
+    for dependency in strings(member.get("dependencies")):
+        name, _, rest = dependency.partition(" ")
+        version = rest.partition(" ")[0] or next(iter(versions.get(name, ())), "")
+        renamed = allows(ranges.get(name, ""), version, "rust") is False
+        yield Pin(name, version, direct=True, nearness=nearness, renamed=renamed)
+
+
+def _several(pins: list[Pin]) -> set[str]:
+    """The crates of which members have several versions; those in the workspace's range come before the others."""
+    in_range = {pin.name for pin in pins if not pin.renamed}
+    versions: dict[str, set[str]] = {}
+    for pin in pins:
+        if not pin.renamed or pin.name not in in_range:
+            versions.setdefault(pin.name, set()).add(pin.version)
+    return {name for name, several in versions.items() if len(several) > 1}
 
 
 def read_manifest(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what `Cargo.toml` asks for; a bare version is a caret range, and is shown as one."""
-    yield from _wanted(parse_toml(text), view)
+    yield from _wanted(parse_toml(text), ".", view)
 
 
-def _wanted(data: dict[str, Any], view: ProjectView) -> Iterator[Pin]:
+def _wanted(data: dict[str, Any], folder: str, view: ProjectView) -> Iterator[Pin]:
     shared = table(table(data.get("workspace")).get("dependencies"))
     for name, wanted in shared.items():
         yield _asked(name, wanted, {}, development=False)
-    if not shared:
-        shared = _shared(view)
+    if data and not shared:
+        shared = _shared(folder, view)
     for place in (data, *map(table, table(data.get("target")).values())):
         for group in _GROUPS:
             for name, wanted in table(place.get(group)).items():
@@ -75,10 +101,10 @@ def _asked(name: str, wanted: Any, shared: dict[str, Any], *, development: bool)
     return Pin(package, version, development, direct=True, renamed=package != name)
 
 
-def _shared(view: ProjectView) -> dict[str, Any]:
-    """The dependencies that a workspace keeps for its members, in the nearest `Cargo.toml` above that has any."""
+def _shared(folder: str, view: ProjectView) -> dict[str, Any]:
+    """The dependencies that a workspace keeps for its members, in the nearest `Cargo.toml` above a folder that has any."""
     for depth in range(1, _PARENTS):
-        above = _manifest("/".join([".."] * depth), view)
+        above = _manifest("/".join([folder, *[".."] * depth]), view)
         if shared := table(above.get("workspace")).get("dependencies"):
             return table(shared)
     return {}
@@ -90,7 +116,9 @@ def _member(folder: str, view: ProjectView) -> str:
 
 def _own_names(folder: str, view: ProjectView) -> dict[str, str]:
     """What a member asks for of the packages that it uses by their own names; another version of one is renamed."""
-    return {pin.name: pin.version for pin in _wanted(_manifest(folder, view), view) if not pin.renamed}
+    return {
+        pin.name: pin.version for pin in _wanted(_manifest(folder, view), folder, view) if not pin.renamed
+    }
 
 
 def _manifest(folder: str, view: ProjectView) -> dict[str, Any]:

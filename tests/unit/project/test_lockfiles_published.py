@@ -103,6 +103,52 @@ source = "{INDEX}"
     assert versions(tmp_path, {"Cargo.lock": lock, "Cargo.toml": manifest})["rand"] == "0.8.5"
 
 
+RAND = ("0.7.3", "0.8.5", "0.9.1")
+
+
+def workspace_of_cargo(shared, a, z):
+    """The files of a workspace without a package at its root; of two members that depend on these versions of `rand`."""
+    packages = [f'name = "rand"\nversion = "{each}"\nsource = "{INDEX}"\n' for each in RAND]
+    packages += [
+        f'name = "{name}"\nversion = "0.1.0"\ndependencies = {json.dumps([f"rand {each}" for each in depends])}\n'
+        for name, depends in (("a", a), ("z", z))
+    ]
+    members = '[workspace]\nmembers = ["a", "z"]\n[workspace.dependencies]\n'
+    return {
+        "Cargo.lock": "version = 4\n" + "".join(f"[[package]]\n{each}" for each in packages),
+        "Cargo.toml": f"{members}{shared}\n",
+        "a/Cargo.toml": '[package]\nname = "a"\n[dependencies]\nrand = "0.7"\n',
+        "z/Cargo.toml": '[package]\nname = "z"\n[dependencies]\nrand = { workspace = true }\n'
+        'rand9 = { package = "rand", version = "0.9" }\n',
+    }
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize(("member", "version"), [("z", "0.8.5"), ("z/src", "0.8.5"), ("a", "0.7.3")])
+def test_what_a_crate_inherits_from_its_workspace_leaves_a_renamed_one_aside(tmp_path, member, version):
+    """The range lies in the `Cargo.toml` beside `Cargo.lock`."""
+    files = workspace_of_cargo('rand = "0.8"', ["0.7.3"], ["0.8.5", "0.9.1"])
+    (tmp_path / member).mkdir(parents=True)
+    assert versions(tmp_path, files, member)["rand"] == version
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize(
+    ("shared", "a", "z", "version"),
+    [
+        ('rand = "0.8"', ["0.7.3"], ["0.8.5", "0.9.1"], "0.8.5"),
+        ('rand = ">=0.7, <0.9"', ["0.7.3"], ["0.8.5"], ">=0.7, <0.9"),  # the members differ
+        ("", ["0.7.3"], ["0.8.5"], None),
+        ("", ["0.8.5"], ["0.8.5"], "0.8.5"),
+    ],
+)
+def test_no_member_of_a_workspace_of_cargo_is_nearer_to_its_root_than_another(
+    tmp_path, shared, a, z, version
+):
+    """Without a package at the root the version is in use that the workspace's own list allows, or that all share."""
+    assert versions(tmp_path, workspace_of_cargo(shared, a, z)).get("rand") == version
+
+
 @pytest.mark.req("K9")
 def test_each_replacement_in_go_mod_is_for_its_version_only(tmp_path):
     """A replacement of one version comes before that of all; exclusions, retractions and tools name no versions in use.
