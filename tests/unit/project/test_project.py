@@ -435,6 +435,27 @@ def test_what_node_has_installed_against_what_is_asked_for_is_told(tmp_path, pro
 
 
 @pytest.mark.req("K9")
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("express", "express"),
+        ("express", "Express"),
+        ("socket.io", "Socket-IO"),
+        ("JSONStream", "JSONStream"),
+    ],
+)
+def test_a_package_of_node_is_found_by_its_name_with_capitals(tmp_path, project, name, asked):
+    """What is installed comes before what is locked, however the name is written."""
+    package = tmp_path / "node_modules" / name / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text('{"version": "4.19.2"}')
+    locked = {"lockfileVersion": 3, "packages": {f"node_modules/{name}": {"version": "4.17.3"}}}
+    (tmp_path / "package-lock.json").write_text(json.dumps(locked))
+    assert project().version_of(asked) == ("4.19.2", "node_modules")
+    assert project().disagreement(asked) == "package-lock.json says 4.17.3, node_modules has 4.19.2"
+
+
+@pytest.mark.req("K9")
 def test_a_folder_that_asks_for_something_else_is_no_member_of_the_workspace_above(tmp_path, project):
     uv_lock(tmp_path, httpx="0.27.0", rich="13.7.0")
     (tmp_path / "tool").mkdir()
