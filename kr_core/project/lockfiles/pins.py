@@ -27,7 +27,7 @@ _CONFLICT = re.compile(r"^(?:<<<<<<<|>>>>>>>)(?: |$)", re.MULTILINE)
 _EXACT = re.compile(r"v?\d[\w.+!-]*", re.ASCII)
 _ELSEWHERE = re.compile(r"extra|platform|os_name|implementation|dependency_groups")
 """What a marker may ask for besides the version of Python."""
-_EXTRA = re.compile(r"\bextras?\b")
+_EXTRA = re.compile(r"\bextras?\b|\bdependency_groups\b")
 """What a marker asks of how the project is installed: without an environment too no extra is asked for."""
 _OPEN = re.compile(r"\+$|(?:^|\.)[xX*](?:\.|$)")
 _SHORT: dict[str, str] = {"java": ":", "go": "/", "php": "/"}
@@ -131,6 +131,8 @@ class ProjectView:
         self.files: list[Path] = [path]
         self.tool = ""
         self.governed: frozenset[str] = frozenset()
+        self.groups: frozenset[str] = frozenset()
+        """The groups of dependencies that are installed where none is named."""
         self._working_folder = working_folder
         self._environment = environment
         self._held: dict[str, bool] = {}
@@ -221,8 +223,12 @@ class ProjectView:
             from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 
             try:
-                self._held[marker] = Marker(marker).evaluate(dict(self._environment or {"extra": ""}))
+                asked: dict[str, str | frozenset[str]] = {"extra": "", "extras": frozenset()}
+                asked["dependency_groups"] = self.groups
+                self._held[marker] = Marker(marker).evaluate({**asked, **(self._environment or {})})
             except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, RecursionError, ValueError):
+                self._held[marker] = True
+            except AssertionError:  # packaging 25, of extras that stand on the left
                 self._held[marker] = True
         return self._held[marker]
 

@@ -78,9 +78,13 @@ def read_pipfile(text: str, view: ProjectView) -> Iterator[Pin]:
 
 
 def read_pylock(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read `pylock.toml`; of a package that is locked without a version, such as a folder, only the name is known."""
+    """Read `pylock.toml`; of a package that is locked without a version, such as a folder, only the name is known.
+
+    Without an extra, and with the groups that are the default, is how an installer takes it if it is asked for nothing else.
+    """
     data = parse_toml(text)
     view.check_version(data.get("lock-version"), "1")
+    view.groups = frozenset(strings(data.get("default-groups")))
     for package in tables(data.get("packages")):
         yield from _pin(package, string(package.get("marker")))
 

@@ -481,6 +481,40 @@ def test_what_poetry_installs_without_an_extra_is_in_use(project, tmp_path, make
     assert project().version_of("click") == ("8.0.4", "poetry.lock")
 
 
+PYLOCK = (
+    'lock-version = "1.0"\nextras = ["gpu"]\ndependency-groups = ["dev", "docs"]\ndefault-groups = ["dev"]\n'
+    + "".join(
+        f'[[packages]]\nname = "{name}"\nversion = "{version}"\nmarker = "{marker}"\n'
+        for name, version, marker in (
+            ("idna", "3.6", "'gpu' not in extras"),
+            ("idna", "3.7", "'gpu' in extras"),
+            ("six", "1.15.0", "'dev' in dependency_groups"),
+            ("six", "1.16.0", "'dev' not in dependency_groups"),
+            ("click", "8.0.0", "'docs' in dependency_groups"),
+            ("click", "8.1.0", "'dev' not in dependency_groups"),
+            ("rich", "13.0.0", "'docs' in dependency_groups"),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize("python", ["3.12.4", None])
+def test_a_pylock_is_read_without_extras_and_with_the_default_groups(
+    project, tmp_path, make_environment, python
+):
+    """As an installer does that is asked for nothing else; what one alone has keeps its version."""
+    if python:
+        make_environment(tmp_path / ".venv", version=python)
+    lay(tmp_path, {"pylock.toml": PYLOCK})
+    found = {name: project().version_of(name) for name in ("idna", "six", "click", "rich")}
+    assert {name: where and where[0] for name, where in found.items()} == {
+        "idna": "3.6",
+        "six": "1.15.0",
+        "click": None,
+        "rich": "13.0.0",
+    }
+
+
 def test_a_version_that_a_variable_names_is_not_known(project, tmp_path):
     """pip puts the value of the variable there; KR looks at no variables for it."""
     lay(tmp_path, {"requirements.txt": "ms==${MS_VERSION}\nidna>=${LOW},<4\nsix==1.16.0\n"})
