@@ -72,9 +72,12 @@ def _poetry(dependencies: Any, *, development: bool) -> Iterator[Pin]:
         for each in tables(wanted) or [wanted]:  # several constraints, one for each marker
             constraint = table(each)
             version = string(constraint.get("version", "") if constraint else each)
-            marker = string(constraint.get("markers"))
+            conditions = [string(constraint.get("markers"))]
             if python := string(constraint.get("python")):
-                marker = f"{marker} and {python_marker(python)}" if marker else python_marker(python)
+                conditions.append(python_marker(python))
+            if platform := string(constraint.get("platform")):
+                conditions.append(_platform_marker(platform))
+            marker = " and ".join(f"({each})" for each in conditions if each)
             yield Pin(name, "" if version == "*" else version, development, direct=True, marker=marker)
 
 
@@ -98,6 +101,11 @@ def python_marker(wanted: str) -> str:
     return " and ".join(
         f"python_full_version {operator} '{part[len(operator) :].strip()}'" for part, operator in pairs
     )
+
+
+def _platform_marker(wanted: str) -> str:
+    """Poetry's `linux || darwin` as a marker."""
+    return " or ".join(f"sys_platform == '{each.strip()}'" for each in wanted.split("||"))
 
 
 READERS = {"pyproject.toml": read}

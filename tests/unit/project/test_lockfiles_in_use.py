@@ -1,6 +1,7 @@
 """Which of several versions, files and tools is the one in use, and where none is known to be."""
 
 import json
+import sys
 
 import pytest
 
@@ -512,6 +513,29 @@ def test_a_pylock_is_read_without_extras_and_with_the_default_groups(
         "six": "1.15.0",
         "click": None,
         "rich": "13.0.0",
+    }
+
+
+def test_of_several_versions_that_poetry_asks_for_the_one_for_the_platform_in_use_is_taken(
+    project, tmp_path, make_environment
+):
+    """Poetry's own key for it, beside its key for Python and markers, which may have an `or`."""
+    make_environment(tmp_path / ".venv", version="3.12.4")
+    here, either = f'platform = "{sys.platform}"', "os_name != 'a' or os_name != 'b'"
+    wanted = {
+        "idna": f'{{version = "3.6", {here}}}, {{version = "3.7", platform = "other"}}',
+        "six": f'{{version = "1.15", platform = "more || {sys.platform}"}}, {{version = "1.16", platform = "other"}}',
+        "rich": f'{{version = "13.0", {here}, python = ">=3.12"}}, {{version = "13.1", {here}, python = "<3.12"}}',
+        "click": f'{{version = "8.0", python = ">=3.12"}}, {{version = "8.1", python = "<3.12", markers = "{either}"}}',
+    }
+    lines = "".join(f"{name} = [{each}]\n" for name, each in wanted.items())
+    lay(tmp_path, {"pyproject.toml": f"[tool.poetry.dependencies]\n{lines}"})
+    found = {name: project().version_of(name) for name in wanted}
+    assert {name: where and where[0] for name, where in found.items()} == {
+        "idna": "3.6",
+        "six": "1.15",
+        "rich": "13.0",
+        "click": "8.0",
     }
 
 
