@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read(text: str, _view: ProjectView) -> Iterator[Pin]:
     """Read PEP 621, dependency groups (PEP 735), and the tables of Poetry, PDM and uv.
 
-    The project itself comes before the group `dev`, and that before all others; where those disagree, no version is in use.
+    The project itself comes before its default groups, and those before all others; where those disagree, no version is in use.
     What Poetry's own table says of an extra's package comes before the extra's list.
     """
     pins = list(_pins(text))
@@ -40,7 +40,7 @@ def _pins(text: str) -> Iterator[tuple[Pin, str]]:
     yield from _grouped([_requirements(project.get("dependencies"), development=False)], "")
     yield from _grouped([_poetry(poetry.get("dependencies"), development=False)], "")
     for name, extra in table(project.get("optional-dependencies")).items():
-        yield from _grouped([_requirements(extra, development=True)], f"extra {name}")
+        yield from _grouped([_requirements(extra, development=True)], f"extra {name}", 0)
     groups: dict[str, list[Iterator[Pin]]] = {}
     for listed in (data.get("dependency-groups"), table(tool.get("pdm")).get("dev-dependencies")):
         for name, group in table(listed).items():
@@ -50,12 +50,18 @@ def _pins(text: str) -> Iterator[tuple[Pin, str]]:
     development = groups.setdefault("dev", [])
     development.append(_poetry(poetry.get("dev-dependencies"), development=True))
     development.append(_requirements(table(tool.get("uv")).get("dev-dependencies"), development=True))
+    defaults = default_groups(data, groups)
     for name, members in groups.items():
-        yield from _grouped(members, name)
+        yield from _grouped(members, name, int(normalise(name) in defaults))
 
 
-def _grouped(pins: Iterable[Iterator[Pin]], group: str) -> Iterator[tuple[Pin, str]]:
-    rank = 2 if not group else int(group == "dev")
+def default_groups(data: dict[str, Any], groups: Iterable[str]) -> set[str]:
+    """The groups that are in use where none is asked for, normalised: `dev`, if `pyproject.toml` says nothing else to uv."""
+    said = table(table(data.get("tool")).get("uv")).get("default-groups", ["dev"])
+    return {normalise(each) for each in (groups if said == "all" else strings(said))}
+
+
+def _grouped(pins: Iterable[Iterator[Pin]], group: str, rank: int = 2) -> Iterator[tuple[Pin, str]]:
     return ((pin._replace(nearness=rank), group) for each in pins for pin in each)
 
 

@@ -6,9 +6,9 @@ import posixpath
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from kr_core.project.lockfiles.parser import parse_packages
+from kr_core.project.lockfiles.parser import parse_packages, parse_toml
 from kr_core.project.lockfiles.pins import Pin, conflicting, string, strings, table, tables
-from kr_core.project.lockfiles.pyproject import is_project
+from kr_core.project.lockfiles.pyproject import default_groups, is_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +47,16 @@ def read(text: str, view: ProjectView) -> Iterator[Pin]:
         folder for folder in view.members[:-1] if members.get(folder, {}).get("name") in of_workspace
     )
     seen = [members[folder] for folder in view.members if folder in members] or list(members.values())
+    exclusive = _exclusive(data.get("conflicts"))
     unknown: set[str] = set()
     left = _MOST_DEPENDENCIES
     for nearness, member in enumerate(reversed(seen), 1):
-        pins = list(islice(_dependencies(member, locked, nearness), left))
+        of_member = exclusive.get(member["name"], set())
+        defaults = _defaults(member, view) if of_member else {"dev"}
+        pins = list(islice(_dependencies(member, locked, nearness, defaults), left))
         left -= len(pins)
         unknown |= conflicting(pins)
+        unknown |= _one_sided(pins, of_member - {f"dev-dependencies {each}" for each in defaults}, locked)
         yield from (pin._replace(version="") if pin.name in unknown else pin for pin, _group in pins)
     if not left:
         view.note(f"more than {_MOST_DEPENDENCIES:,} dependencies are read in part")
@@ -72,14 +76,52 @@ def _marker(package: dict[str, Any]) -> str:
     return " or ".join(f"({marker})" for marker in strings(package.get("resolution-markers")))
 
 
+def _exclusive(conflicts: Any) -> dict[str, set[str]]:
+    """The extras and groups of each member that exclude others."""
+    found: dict[str, set[str]] = {}
+    for listed in conflicts if isinstance(conflicts, list) else ():
+        for each in tables(listed):
+            for kind, key in (("extra", "optional-dependencies"), ("group", "dev-dependencies")):
+                if name := string(each.get(kind)):
+                    found.setdefault(string(each.get("package")), set()).add(f"{key} {name}")
+    return found
+
+
+def _defaults(member: dict[str, Any], view: ProjectView) -> set[str]:
+    """The groups of a member that are in use where none is asked for."""
+    absent: dict[str, Any] = {}
+    manifest = view.parsed(f"{_folder(member)}/pyproject.toml", parse_toml, absent)
+    return default_groups(manifest, table(member.get("dev-dependencies")))
+
+
+def _one_sided(
+    pins: list[tuple[Pin, str]], exclusive: set[str], locked: dict[tuple[str, str], list[dict[str, Any]]]
+) -> set[str]:
+    """The packages that only an extra or group names which excludes others, and that those have in another version."""
+    versions: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
+    for pin, group in pins:
+        versions.setdefault(pin.name, set()).add(pin.version)
+        groups.setdefault(pin.name, set()).add(group)
+    return {
+        name
+        for name, named in versions.items()
+        if groups[name] <= exclusive
+        and any(string(each.get("version")) not in named for each in locked[name, ""])
+    }
+
+
 def _dependencies(
-    member: dict[str, Any], locked: dict[tuple[str, str], list[dict[str, Any]]], nearness: int
+    member: dict[str, Any],
+    locked: dict[tuple[str, str], list[dict[str, Any]]],
+    nearness: int,
+    defaults: set[str],
 ) -> Iterator[tuple[Pin, str]]:
-    """What a member depends on, each with its extra or group: itself before the group `dev` before all others."""
+    """What a member depends on, each with its extra or group: itself before the default groups before all others."""
     wanted = [(each, "", 2) for each in tables(member.get("dependencies"))]
     for key in ("optional-dependencies", "dev-dependencies"):
         for group, listed in table(member.get(key)).items():
-            rank = int((key, group) == ("dev-dependencies", "dev"))
+            rank = int(key == "dev-dependencies" and group in defaults)
             wanted += [(each, f"{key} {group}", rank) for each in tables(listed)]
     for dependency, group, rank in wanted:
         name, version = string(dependency.get("name")), string(dependency.get("version"))

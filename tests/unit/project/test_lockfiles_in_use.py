@@ -187,6 +187,40 @@ def test_the_project_comes_before_its_default_group_and_that_before_the_others(p
     assert opened.version_of("packaging") is None
 
 
+CONFLICTS = """conflicts = [
+    [{ package = "shop", group = "dev" }, { package = "shop", group = "legacy" }],
+    [{ package = "shop", extra = "old" }, { package = "shop", extra = "new" }],
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "version"),
+    [('["legacy"]', "1.16.0"), ('["dev"]', "1.15.0"), ("[]", None), ('["Legacy"]', "1.16.0")],
+)
+@pytest.mark.parametrize("locked", [True, False])
+def test_the_default_groups_are_those_that_uv_has_in_pyproject(project, tmp_path, default, version, locked):
+    """Without a default group nothing says which of two groups that exclude each other is in use."""
+    manifest = f"{PYPROJECT}[tool.uv]\ndefault-groups = {default}\n"
+    files = {"uv.lock": UV.replace("[[", f"{CONFLICTS}[[", 1)} if locked else {}
+    lay(tmp_path, {"pyproject.toml": manifest, **files})
+    found = project().version_of("six")
+    assert (found and found[0]) == version
+
+
+def test_what_one_of_two_extras_names_that_exclude_each_other_has_no_version(project, tmp_path):
+    """The other extra's packages need another version of it; what has one version has it in each."""
+    old, new = '{ name = "packaging", version = "22.0" }', '{ name = "packaging", version = "24.0" }, '
+    lock = UV.replace(new, "").replace(old, f'{old}, {{ name = "attrs" }}')
+    lock += '[[package]]\nname = "attrs"\nversion = "25.0"\n'
+    lay(tmp_path, {"uv.lock": lock})
+    assert project().version_of("packaging") == ("22.0", "uv.lock")
+    lay(tmp_path, {"uv.lock": lock.replace("[[", f"{CONFLICTS}[[", 1)})
+    assert project().version_of("packaging") is None
+    assert project().version_of("attrs") == ("25.0", "uv.lock")
+    assert project().version_of("idna") == ("3.4", "uv.lock")
+
+
 def test_a_marker_that_does_not_hold_leaves_a_package_without_a_version(project, tmp_path, make_environment):
     """It is named all the same: what is not installed here may be asked about."""
     make_environment(tmp_path / ".venv", version="3.12.4")
