@@ -61,14 +61,18 @@ def _filled(text: str, values: dict[str, str]) -> str | None:
 
 
 def read(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read the dependencies; a version that is managed by a parent or a BOM outside the tree stays unknown."""
+    """Read the dependencies, also those of profiles that are active by default.
+
+    A version that is managed by a parent or a BOM outside the tree stays unknown.
+    """
     model = _model(text, view)
     managed: dict[str, str] = {}
-    for each in model.chain:
-        for dependency in _dependencies(each, "dependencyManagement/dependencies/dependency"):
+    parts = [part for each in model.chain for part in _parts(each)]
+    for part in parts:
+        for dependency in part.findall("dependencyManagement/dependencies/dependency"):
             managed.setdefault(model.name(dependency), model.filled(_said(dependency, "version")))
-    for place, each in enumerate(model.chain):
-        for dependency in _dependencies(each, "dependencies/dependency"):
+    for place, part in enumerate(parts):
+        for dependency in part.findall("dependencies/dependency"):
             name = model.name(dependency)
             version = model.filled(_said(dependency, "version")) or managed.get(name, "")
             is_test = _said(dependency, "scope") == "test"
@@ -133,8 +137,8 @@ def _root(text: str) -> Element:
 
 def _properties(chain: list[Element]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for pom in chain:
-        for element in reversed(pom.findall("properties/*")):  # Maven takes the last one of a name
+    for part in (part for pom in chain for part in _parts(pom)):
+        for element in reversed(part.findall("properties/*")):  # Maven takes the last one of a name
             found.setdefault(str(element.tag), (element.text or "").strip())
     parent = chain[0].find("parent")
     for key in ("groupId", "artifactId", "version"):
@@ -145,8 +149,11 @@ def _properties(chain: list[Element]) -> dict[str, str]:
     return found
 
 
-def _dependencies(pom: Element, path: str) -> list[Element]:
-    return pom.findall(path)
+def _parts(pom: Element) -> list[Element]:
+    """What a POM consists of where no profile is asked for, what overrides the rest first: the last default profile."""
+    profiles = pom.findall("profiles/profile")
+    active = [each for each in profiles if _said(each, "activation/activeByDefault") == "true"]
+    return [*reversed(active), pom]
 
 
 def _said(element: Element, child: str) -> str:

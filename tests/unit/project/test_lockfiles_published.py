@@ -273,6 +273,38 @@ def test_a_parent_of_another_version_is_not_the_one_in_the_folder_above(tmp_path
 
 
 @pytest.mark.req("K9")
+def test_a_pom_has_the_properties_and_dependencies_of_profiles_that_are_active_by_default(tmp_path):
+    """They override those of the POM that they are in, but not those of its child."""
+
+    def dependency(name, version):
+        return f"<dependency><groupId>g</groupId><artifactId>{name}</artifactId>{version}</dependency>"
+
+    def profile(active, hadoop, name):
+        return (
+            f"<profile><activation><activeByDefault>{active}</activeByDefault></activation>"
+            f"<properties><hadoop.version>{hadoop}</hadoop.version><own>9</own></properties>"
+            f"<dependencies>{dependency(name, '<version>1.0</version>')}</dependencies><dependencyManagement><dependencies>"
+            f"{dependency('managed', f'<version>{hadoop}</version>')}</dependencies></dependencyManagement></profile>"
+        )
+
+    top = (
+        "<project><groupId>a</groupId><artifactId>top</artifactId><version>1</version>"
+        "<properties><hadoop.version>2.7.4</hadoop.version><own>1</own></properties><dependencies>"
+        f"{dependency('hadoop', '<version>${hadoop.version}</version>')}{dependency('managed', '')}"
+        f"{dependency('more', '<version>2.0</version>')}</dependencies><dependencyManagement><dependencies>"
+        f"{dependency('managed', '<version>0.1</version>')}</dependencies></dependencyManagement>"
+        f"<profiles>{profile('true', '3.3.6', 'more')}{profile('false', '3.4.0', 'other')}</profiles></project>"
+    )
+    child = (
+        "<project><parent><groupId>a</groupId><artifactId>top</artifactId><version>1</version></parent>"
+        "<artifactId>child</artifactId><properties><own>2</own></properties>"
+        f"<dependencies>{dependency('own', '<version>${own}</version>')}</dependencies></project>"
+    )
+    found = versions(tmp_path, {"pom.xml": top, "child/pom.xml": child}, "child")
+    assert found == {"a:top": "1", "g:hadoop": "3.3.6", "g:managed": "3.3.6", "g:more": "1.0", "g:own": "2"}
+
+
+@pytest.mark.req("K9")
 def test_a_build_script_names_versions_in_each_notation_of_the_user_guide(tmp_path):
     """Strict versions, classifiers, maps and constraints are read; what is assigned twice stays unknown."""
     script = """
