@@ -41,6 +41,9 @@ _VARIABLE = re.compile(
     r"(?P<name>[A-Za-z_][\w.]{0,200}+)(?:['\"]\s*+\])?(?:['\"]\s*+,|(?:\s*+:\s*+String)?\s*+=|\s++by\s++extra\s*+\()\s*+['\"](?P<value>[^'\"$\n]+)['\"]",
     re.MULTILINE,
 )
+_FORCED = re.compile(r"\bforce\b\s*+\(?\s*+(?P<modules>(?:['\"][^'\"\n]++['\"]\s*+,?\s*+)++)")
+_MODULE = re.compile(r"['\"](?P<name>[^'\":\n]++:[^'\":\n]++)")
+_REQUESTED = re.compile(r"\brequested\.(?:group|name)\s*+==\s*+['\"](?P<part>[^'\"\n]++)['\"]")
 _LONGEST = 1000
 """Of all that is filled in for variables: a long text cannot be a version, and each of very many dependencies may name it often."""
 _REFERENCE = re.compile(r"\$\{?(?P<name>[\w.]+)\}?")
@@ -49,8 +52,24 @@ _PROPERTY = re.compile(r"^[ \t]*+(?P<name>[\w.]++)[ \t]*+[=:][ \t]*+(?P<value>\S
 
 
 def read_script(text: str, view: ProjectView) -> Iterator[Pin]:
-    """Read dependencies that are written out, in a map, or through the catalogue `libs`; variables are followed."""
+    """Read dependencies that are written out, in a map, or through the catalogue `libs`; variables are followed.
+
+    What the program needs comes before what its tests need. What a rule of the resolution names has no version.
+    """
     plain = _without_comments(text)
+    ruled = _ruled(plain)
+    for pin in _dependencies(plain, view):
+        is_ruled = not ruled.isdisjoint({pin.name, *pin.name.split(":")})
+        yield pin._replace(version="" if is_ruled else pin.version, nearness=-pin.development)
+
+
+def _ruled(plain: str) -> set[str]:
+    """The modules that a script forces, and the groups and names for which it may choose a version."""
+    forced = {name for found in _FORCED.finditer(plain) for name in _MODULE.findall(found["modules"])}
+    return forced | (set(_REQUESTED.findall(plain)) if "useVersion" in plain else set())
+
+
+def _dependencies(plain: str, view: ProjectView) -> Iterator[Pin]:
     variables = _variables(plain, view)
     for found in (*_TEXT.finditer(plain), *_MAP.finditer(plain)):
         version = _filled(found["version"] or "", variables)

@@ -342,6 +342,36 @@ dependencies {
 
 
 @pytest.mark.req("K9")
+def test_a_build_script_needs_its_program_before_its_tests_and_rules_leave_versions_unknown(tmp_path):
+    """What the resolution is told to force is not what stands at the dependency."""
+    script = """
+dependencies {
+    implementation("com.google.guava:guava:33.0.0-jre")
+    testImplementation("com.google.guava:guava:33.1.0-jre")
+    testImplementation("org.mockito:mockito-core:5.12.0")
+    implementation("org.a:forced:1.0")
+    implementation("org.b:forced:1.0")
+    implementation("org.c:chosen:1.0")
+    implementation("org.d:free:1.0")
+}
+configurations.all {
+    resolutionStrategy {
+        force("org.a:forced:2.0", "org.b:forced:2.0")
+        eachDependency { if (requested.group == "org.c") useVersion("1.1") }
+    }
+}
+"""
+    expected = {
+        "com.google.guava:guava": "33.0.0-jre",
+        "org.mockito:mockito-core": "5.12.0",
+        "org.d:free": "1.0",
+    }
+    assert versions(tmp_path / "kotlin", {"build.gradle.kts": script}) == expected
+    groovy = script.replace("force(", "force ").replace('2.0")', '2.0"').replace('"', "'")
+    assert versions(tmp_path / "groovy", {"build.gradle": groovy}) == expected
+
+
+@pytest.mark.req("K9")
 def test_a_gemfile_lock_names_gems_of_every_source_and_platform(tmp_path):
     """Gems from git, folders and the index, for several platforms; checksums and requirements name no versions."""
     text = """GIT
