@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kr_core.cli.output import as_json, tell
+from kr_core.project.project import KnownVersion
 from kr_core.research import Pipeline
 from kr_core.terminal_text import printable
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 NO_CONTENT = 4
 _NONE = "no versions are known in this project"
-_Row = tuple[str, str, str]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,19 +25,18 @@ def run(options: argparse.Namespace) -> int:
         project = pipeline.project
     if options.name:
         found = project.version_of(options.name)
-        rows = [(options.name, *found)] if found else []
-        direct: frozenset[str] = frozenset()
+        rows = [KnownVersion(options.name, *found, direct=False)] if found else []
         differing = project.disagreement(options.name)
         notes = [differing] if differing else []
     else:
-        rows = project.versions()
-        direct = project.direct_dependencies()
-        notes = [note for name in sorted(direct) if (note := project.disagreement(name))]
+        rows = project.listed()
+        differences = (project.disagreement(each.name) for each in rows if each.direct)
+        notes = [*dict.fromkeys(filter(None, differences))]
     if options.json:
-        listed = [{"name": name, "version": version, "from": where} for name, version, where in rows]
+        listed = [{"name": name, "version": version, "from": where} for name, version, where, _ in rows]
         print(as_json(listed))
     elif rows:
-        print(_table(rows, direct))
+        print(_table(rows))
     else:
         print(f"{printable(options.name)}: not known in this project" if options.name else _NONE)
         looked = ", ".join(project.looked_in()) or "this folder and those above it"
@@ -47,15 +46,12 @@ def run(options: argparse.Namespace) -> int:
     return 0 if rows or options.json else NO_CONTENT
 
 
-def _table(rows: list[_Row], direct: frozenset[str]) -> str:
+def _table(rows: list[KnownVersion]) -> str:
     """Names and versions in columns; what the project itself asks for is marked `direct`."""
-    from kr_core.project.package_names import normalise
-
-    shown = [(printable(name), printable(version), printable(where)) for name, version, where in rows]
+    shown = [tuple(map(printable, (row.name, row.version, row.where))) for row in rows]
     names = max(len(name) for name, _, _ in shown)
     versions = max(len(version) for _, version, _ in shown)
     return "\n".join(
-        f"{name:<{names}} {version:<{versions}} ({where})"
-        + (" direct" if normalise(row[0]) in direct else "")
+        f"{name:<{names}} {version:<{versions}} ({where})" + (" direct" if row.direct else "")
         for row, (name, version, where) in zip(rows, shown, strict=True)
     )

@@ -68,16 +68,22 @@ class DependencyFiles:
         self._looked_at: set[Path] = set()
         self._read: dict[Path, tuple[tuple[tuple[Path, _State], ...], LockFile | None]] = {}
 
-    def find(self, names: Sequence[str], ecosystem: Ecosystem | None = None) -> NamedDependency | None:
+    def find(
+        self, names: Sequence[str], ecosystem: Ecosystem | None = None, *, loosely: bool = True
+    ) -> NamedDependency | None:
         """Find the version in use of a package that is known by one of some names.
 
+        A package of this very name comes first; with `loosely`, one with a like or longer name serves too.
         The nearest file that names it decides the ecosystem, if that is not given. Of its files the nearest that has
         chosen a version is believed, unless the wish of a folder below it says otherwise, and the lock file does not list
         that folder as a member of its workspace. Where no version was chosen, it is the range that is asked for.
         """
         for name in names:
-            if found := _in_use(self._naming(name, ecosystem)):
-                self._compare(name, found)
+            found = _in_use(self._naming(name, ecosystem))
+            if found is None and loosely and (meant := self._meant(name, ecosystem)):
+                found = _in_use(self._naming(*meant))
+            if found:
+                self._compare(found)
                 return found
         return None
 
@@ -102,14 +108,17 @@ class DependencyFiles:
         return False
 
     def asked_for(self) -> Iterator[tuple[Ecosystem, str, Pin]]:
-        """Yield what the project asks for itself: ecosystem, normalised name and pin, nearest file first."""
+        """Yield what the project asks for itself: ecosystem, key and pin, nearest file first."""
         for path, _depth in self._all():
             if names_direct(path) and (lock := self._lock_file(path)):
                 yield from ((lock.ecosystem, key, pin) for key, pin in lock.pins.items() if pin.direct)
 
-    def locks(self) -> list[LockFile]:
-        """The files that are there and can be read, nearest first."""
-        return [lock for path, _depth in self._believed() if (lock := self._lock_file(path))]
+    def locks(self, ecosystem: Ecosystem | None = None) -> Iterator[LockFile]:
+        """The files that are there and can be read, nearest first; those of one ecosystem, if it is given."""
+        for path, _depth in self._believed():
+            of_it = ecosystem is None or format_of(path).ecosystem == ecosystem
+            if of_it and (lock := self._lock_file(path)):
+                yield lock
 
     def look_again(self) -> None:
         """Look again whether files have changed, when they are next asked."""
@@ -128,13 +137,20 @@ class DependencyFiles:
                 self._lock_file(path)
         return found + [path for states, _lock in self._read.values() for path, _state in states[1:]]
 
+    def _meant(self, name: str, ecosystem: Ecosystem | None) -> tuple[str, Ecosystem] | None:
+        """The package that a like or shorter name means: that of the nearest file which knows one by it; None where a package has the name."""
+        if any(self._naming(name, ecosystem)):
+            return None
+        found = ((lock.find(name), lock.ecosystem) for lock in self.locks(ecosystem))
+        return next(((pin.name, whose) for pin, whose in found if pin), None)
+
     def _naming(self, name: str, ecosystem: Ecosystem | None) -> Iterator[NamedDependency]:
         """The files that name a package, nearest first; files of another ecosystem than the first are not read."""
         for path, depth in self._believed():
             if ecosystem is not None and format_of(path).ecosystem != ecosystem:
                 continue
             lock = self._lock_file(path)
-            if lock is not None and (pin := lock.find(name)):
+            if lock is not None and (pin := lock.named(name)):
                 ecosystem = lock.ecosystem
                 yield NamedDependency(pin, lock, depth)
 
@@ -174,7 +190,7 @@ class DependencyFiles:
                 return lock.tool
         return ""
 
-    def _compare(self, name: str, found: NamedDependency) -> None:
+    def _compare(self, found: NamedDependency) -> None:
         """Warn where the lock file of another tool beside the one that is believed has another version of a dependency."""
         lock, of_node = found.lock, found.lock.ecosystem == "node"
         tools = NODE_LOCKS if of_node else PYTHON_LOCKS
@@ -183,7 +199,7 @@ class DependencyFiles:
             return
         for other in (lock.path.with_name(each) for each, writer in tools.items() if writer != tool):
             rival = self._lock_file(other)
-            pin = rival.find(name) if rival else None
+            pin = rival.named(found.pin.name) if rival else None
             is_meant = pin is not None and pin.exact and (pin.direct or not of_node)
             if rival and pin and is_meant and pin.version != found.pin.version:
                 mend = (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.project.dependency_files import DependencyFiles, NamedDependency
 from kr_core.project.distributions import Distribution, InstalledDistributions, import_names, version_key
@@ -22,6 +23,7 @@ from kr_core.project.environments import (
     standard_library_of,
     workspace_of,
 )
+from kr_core.project.lockfiles.pins import key_of
 from kr_core.project.node_modules import NodeModule, NodeModules
 from kr_core.project.package_names import distributions_called, normalise, spoken_names
 from kr_core.project.version_ranges import allows
@@ -47,6 +49,16 @@ def is_standard(framework: str) -> bool:
     name = framework.strip()
     dotted = all(part.isidentifier() for part in name.split("."))  # `io.ktor:ktor-client` is none of Python's
     return is_python(framework) or (dotted and name.partition(".")[0] in sys.stdlib_module_names)
+
+
+class KnownVersion(NamedTuple):
+    """A package of the project, with the version in use and its origin."""
+
+    name: str
+    version: str
+    where: str
+    direct: bool
+    """Whether the project asks for it itself."""
 
 
 class LocalProject:
@@ -180,7 +192,11 @@ class LocalProject:
         return Path(sysconfig.get_path("stdlib")), _running(), OWN_LABEL
 
     def versions(self) -> list[tuple[str, str, str]]:
-        """List name, version and origin of every known package, sorted by name; the nearest origin wins.
+        """List name, version and origin of every known package, as `listed` has them."""
+        return [(each.name, each.version, each.where) for each in self.listed()]
+
+    def listed(self) -> list[KnownVersion]:
+        """List every known package, sorted by name; the nearest origin wins.
 
         A name in two ecosystems appears twice. KR's own environment is left out, unless it is the project's too.
         """
@@ -191,21 +207,23 @@ class LocalProject:
                 known.setdefault((one.name, "python"), (one.name, one.version, one.environment.label))
         for module in self._modules.all():
             label = label_of(module.folder, self._home)
-            known.setdefault((normalise(module.name), "node"), (module.name, module.version, label))
+            known.setdefault((module.name, "node"), (module.name, module.version, label))
         if self._modules.left_out:
             said = f"node_modules: {self._modules.left_out:,} packages left out; their package.json files are too large together"
             if said not in self.warnings:
                 self.warnings.append(said)
         for pin, lock, _depth in self._declared.all():
-            key = normalise(pin.name)
+            key = key_of(pin.name, lock.ecosystem)
             name = key if lock.ecosystem == "python" else pin.name
             known.setdefault((key, lock.ecosystem), (name, pin.version, self._declared.label(lock)))
-        return [known[key] for key in sorted(known)]
+        direct = {(key, ecosystem) for ecosystem, key, _pin in self._declared.asked_for()}
+        ordered = sorted(known, key=lambda each: (normalise(each[0]), *each))
+        return [KnownVersion(*known[each], each in direct) for each in ordered]
 
     def direct_dependencies(self, *, development: bool = True) -> frozenset[str]:
         """Return the project's direct dependencies, normalised; with or without those only for development."""
         asked = self._declared.asked_for()
-        return frozenset(key for _, key, pin in asked if development or not pin.development)
+        return frozenset(normalise(key) for _, key, pin in asked if development or not pin.development)
 
     def why_private(self, framework: str) -> str:
         """Return why a package may come from another place than its public registry; KR then sends its name to no one.
@@ -220,8 +238,10 @@ class LocalProject:
         return why_private(framework.strip(), files, self._folders, within, self._environ, prefixes)
 
     def named_packages(self) -> frozenset[str]:
-        """Return every package that a lock file or list of dependencies names, normalised."""
-        return frozenset(key for lock in self._declared.locks() for key in lock.pins)
+        """Return every package that a lock file or list of dependencies names, normalised; and as its language has it."""
+        return frozenset(
+            key for lock in self._declared.locks() for key in itertools.chain(lock.pins, lock.alike)
+        )
 
     def looked_in(self) -> list[str]:
         """List the existing environments and files that versions come from, in search order."""
@@ -250,7 +270,7 @@ class LocalProject:
         return tuple(found | dict.fromkeys(self._declared.files()) | self._modules.looked_at)
 
     def _difference(self, name: str, ecosystem: Ecosystem, installed: str, where: str) -> str | None:
-        locked = self._declared.find([normalise(name)], ecosystem)
+        locked = self._declared.find([name], ecosystem, loosely=False)
         if locked is None or _agrees(installed, locked):
             return None
         verb = "says" if locked.pin.exact else "asks for"
@@ -260,11 +280,13 @@ class LocalProject:
     def _module(self, framework: str, installed: Distribution | None) -> NodeModule | None:
         """Of a name that Python and Node both have, the nearer one is meant, or what only Node's part asks for."""
         module = self._modules.find(framework)
+        if module and module.name != framework and self._declared.find([framework], "node", loosely=False):
+            return None  # the very name lies deeper in `node_modules`
         if module is None or installed is None:
             return module
         nearer = self._modules.find(framework, below=self._depth(installed.environment))
         key = normalise(framework)
-        asking = {whose for whose, name, _pin in self._declared.asked_for() if name == key}
+        asking = {whose for whose, name, _pin in self._declared.asked_for() if normalise(name) == key}
         return nearer or (module if asking == {"node"} else None)
 
     def _depth(self, environment: Environment) -> int:
@@ -277,7 +299,9 @@ class LocalProject:
     def _asked_for_elsewhere(self, framework: str) -> bool:
         """Whether another language's part of the project asks for a package with the name of a Python module."""
         key = normalise(framework)
-        return any(name == key and whose != "python" for whose, name, _pin in self._declared.asked_for())
+        return any(
+            normalise(name) == key and whose != "python" for whose, name, _pin in self._declared.asked_for()
+        )
 
     def _markers(self) -> Mapping[str, str] | None:
         """The values of environment markers (PEP 508) in the project's Python; None where it is not known."""
@@ -353,7 +377,7 @@ class LocalProject:
         head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
         names = [each for each in (name, head) if each]
         called = [key for each in names for key in distributions_called(each)]
-        return self._declared.find(list(dict.fromkeys([normalise(each) for each in names] + called)))
+        return self._declared.find(list(dict.fromkeys(names + called)))
 
     def _python(self) -> tuple[str, str]:
         for environment in self.environments():

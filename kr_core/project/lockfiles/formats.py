@@ -11,6 +11,7 @@ from kr_core.project.lockfiles.pins import (
     LockFile,
     ProjectView,
     UnreadableError,
+    alike,
     merged,
     text_of,
 )
@@ -146,8 +147,10 @@ def read(
     within = (folder,) if workspace is None else (folder, workspace)
     view = ProjectView(path, working_folder or path.parent, top or path.parent, within, environment)
     try:
-        pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view)
+        pins = merged(reader(text_of(path, kind.limit_bytes, within=within), view), view, kind.ecosystem)
     except RecursionError:
         raise UnreadableError("nested too deeply") from None
     notes, files = tuple(view.notes), tuple(view.files)
-    return LockFile(path, kind.ecosystem, kind.wish, pins, notes, files, view.tool, view.governed)
+    return LockFile(
+        path, kind.ecosystem, kind.wish, pins, notes, files, view.tool, view.governed, alike(pins)
+    )

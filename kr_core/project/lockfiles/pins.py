@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from kr_core.files import read_bytes
@@ -66,7 +67,7 @@ class UnreadableError(ValueError):
 
 
 class LockFile(NamedTuple):
-    """What one file says: pins by normalised name, with the file and all others that were read for it."""
+    """What one file says: pins by the key of their names, with the file and all others that were read for it."""
 
     path: Path
     ecosystem: Ecosystem
@@ -82,24 +83,37 @@ class LockFile(NamedTuple):
     governed: frozenset[str] = frozenset()
     """The folders below it, of those that were looked from, that are members of its workspace: what lies locked there is
     left over, and no tool reads it."""
+    alike: Mapping[str, Sequence[str]] = MappingProxyType({})
+    """The keys that are not normalised as those of Python are, by what they normalise to."""
 
     def governs(self, folder: Path) -> bool:
         """Whether a folder is a member of its workspace."""
         above = self.path.parent
         return folder.is_relative_to(above) and folder.relative_to(above).as_posix() in self.governed
 
-    def find(self, name: str) -> Pin | None:
-        """Find a package by its name, or by the last part of it where only one package has that.
+    def named(self, name: str) -> Pin | None:
+        """Find a package by its own name."""
+        return self.pins.get(key_of(name, self.ecosystem))
 
-        `guava` finds `com.google.guava:guava`, `uuid` finds `github.com/google/uuid`, `monolog` finds
-        `monolog/monolog`.
+    def find(self, name: str) -> Pin | None:
+        """Find a package by its name, or by a like one or the last part of it where only one package has that.
+
+        `socket-io` finds `socket.io`, `guava` finds `com.google.guava:guava`, `uuid` finds `github.com/google/uuid`,
+        `monolog` finds `monolog/monolog`.
         """
-        if found := self.pins.get(name):
+        if found := self.named(name):
             return found
+        plain = normalise(name)
+        keys = [key for key in (plain, *self.alike.get(plain, ())) if key in self.pins]
+        if len(keys) == 1:
+            return self.pins[keys[0]]
         separator = _SHORT.get(self.ecosystem)
         if separator is None or separator in name:
             return None
-        ending = [pin for key, pin in self.pins.items() if short_name(key, separator) == name]
+        short = [(short_name(key, separator), pin) for key, pin in self.pins.items()]
+        ending = [pin for last, pin in short if last == name] or [
+            pin for last, pin in short if normalise(last) == plain
+        ]
         ending = [pin for pin in ending if pin.direct] or ending
         return ending[0] if len(ending) == 1 else None
 
@@ -233,14 +247,30 @@ class ProjectView:
         return self._held[marker]
 
 
-def merged(pins: Iterable[Pin], view: ProjectView) -> dict[str, Pin]:
-    """Key pins by normalised name, one for each package."""
+def key_of(name: str, ecosystem: Ecosystem) -> str:
+    """The key of a package: Python and Rust know one by several spellings, npm has both `object-assign` and `object.assign`."""
+    if ecosystem in {"python", "rust"}:
+        return normalise(name)
+    return name.lower() if ecosystem == "php" else name
+
+
+def merged(pins: Iterable[Pin], view: ProjectView, ecosystem: Ecosystem) -> dict[str, Pin]:
+    """Key pins by the name that their ecosystem knows them by, one for each package."""
     several: dict[str, list[Pin]] = {}
     for pin in pins:
         if is_name_text(pin.name):
             plain = pin if is_version_text(pin.version) else pin._replace(version="")
-            several.setdefault(normalise(pin.name), []).append(plain)
+            several.setdefault(key_of(pin.name, ecosystem), []).append(plain)
     return {key: _valid(_one_of(each, view), view) for key, each in several.items()}
+
+
+def alike(keys: Iterable[str]) -> dict[str, list[str]]:
+    """The keys that are not normalised as those of Python are, by what they normalise to."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        if (plain := normalise(key)) != key:
+            found.setdefault(plain, []).append(key)
+    return found
 
 
 def _valid(pin: Pin, view: ProjectView) -> Pin:

@@ -796,3 +796,101 @@ def test_lock_files_of_npm_and_bun_that_differ_are_told(project, tmp_path):
     opened = project()
     assert opened.version_of("ms") == ("1.0.0", "package-lock.json")
     assert "bun.lock says 2.1.3" in opened.warnings[0]
+
+
+LIKE_NAMES = {
+    "package.json": {"dependencies": {"object.assign": "^4.1.0"}},
+    "package-lock.json": {
+        "lockfileVersion": 3,
+        "packages": {
+            "": {"dependencies": {"object.assign": "^4.1.0"}},
+            "node_modules/object-assign": {"version": "4.1.1"},
+            "node_modules/object.assign": {"version": "4.1.7"},
+            "node_modules/socket.io": {"version": "4.8.1"},
+        },
+    },
+}
+"""Two packages of npm that Python would take for one."""
+
+
+def test_packages_of_node_with_like_names_are_two(project, tmp_path):
+    lay(tmp_path, LIKE_NAMES)
+    opened = project()
+    assert opened.versions() == [
+        ("object-assign", "4.1.1", "package-lock.json"),
+        ("object.assign", "4.1.7", "package-lock.json"),
+        ("socket.io", "4.8.1", "package-lock.json"),
+    ]
+    assert opened.version_of("object-assign") == ("4.1.1", "package-lock.json")
+    assert opened.version_of("object.assign") == ("4.1.7", "package-lock.json")
+    assert [each.name for each in opened.listed() if each.direct] == ["object.assign"]
+
+
+def test_installed_packages_of_node_with_like_names_are_two(project, tmp_path):
+    for name, version in {"object-assign": "4.1.1", "object.assign": "4.1.7"}.items():
+        lay(tmp_path, {f"node_modules/{name}/package.json": {"name": name, "version": version}})
+    lay(tmp_path, LIKE_NAMES)
+    opened = project()
+    for name, version in {"object-assign": "4.1.1", "object.assign": "4.1.7"}.items():
+        assert (name, version, "node_modules") in opened.versions()
+        assert opened.version_of(name) == (version, "node_modules")
+        assert opened.disagreement(name) is None
+
+
+def test_a_like_name_is_taken_where_it_is_one_package(project, tmp_path):
+    lay(tmp_path, LIKE_NAMES)
+    opened = project()
+    assert opened.version_of("socket-io") == ("4.8.1", "package-lock.json")
+    assert opened.version_of("Socket.IO") == ("4.8.1", "package-lock.json")
+    assert opened.version_of("object_assign") == ("4.1.7", "package-lock.json")  # the one that is asked for
+    (tmp_path / "package.json").unlink()
+    assert project().version_of("object_assign") is None
+
+
+def test_a_locked_name_comes_before_a_like_name_that_is_installed(project, tmp_path):
+    """`object-assign` lies below the package that needs it, so `node_modules` has the other one only."""
+    lay(tmp_path, LIKE_NAMES)
+    lay(tmp_path, {"node_modules/object.assign/package.json": {"version": "4.1.7"}})
+    assert project().version_of("object-assign") == ("4.1.1", "package-lock.json")
+
+
+def test_a_like_name_is_of_the_same_package_in_each_file(project, tmp_path):
+    """The range of `package.json` and the version that is locked are those of one package."""
+    lay(tmp_path, LIKE_NAMES)
+    (tmp_path / "package-lock.json").unlink()
+    lay(tmp_path, {"package.json": {"dependencies": {"object.assign": "^4.1.0"}}})
+    assert project().version_of("object-assign") == ("^4.1.0", "package.json")
+    lay(tmp_path, {"yarn.lock": '# yarn lockfile v1\n\n\nobject-assign@^4:\n  version "4.1.1"\n'})
+    assert project().version_of("object-assign") == ("4.1.1", "yarn.lock")
+    assert project().version_of("object.assign") == ("^4.1.0", "package.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("go.mod", "module x.org/m\nrequire (\n x.org/a.b v1.0.0\n x.org/a-b v2.0.0\n)\n", "x.org/a{}b"),
+        ("Gemfile.lock", "GEM\n  specs:\n    a.b (v1.0.0)\n    a-b (v2.0.0)\n", "a{}b"),
+        ("composer.json", {"require": {"x/a.b": "v1.0.0", "x/a-b": "v2.0.0"}}, "x/a{}b"),
+        (
+            "build.gradle",
+            "dependencies { implementation 'x:a.b:v1.0.0'\nimplementation 'x:a-b:v2.0.0' }",
+            "x:a{}b",
+        ),
+    ],
+)
+def test_packages_of_other_languages_with_like_names_are_two(project, tmp_path, name, text, asked):
+    lay(tmp_path, {name: text})
+    opened = project()
+    for full in (asked, "a{}b"):
+        assert opened.version_of(full.format(".")) == ("v1.0.0", name)
+        assert opened.version_of(full.format("-")) == ("v2.0.0", name)
+    assert len(opened.versions()) == 2
+
+
+def test_names_of_rust_and_python_have_several_spellings(project, tmp_path):
+    lay(
+        tmp_path,
+        {"Cargo.toml": '[dependencies]\nserde_json = "1"\n', "requirements.txt": "Ruamel.Yaml==0.18\n"},
+    )
+    assert project().version_of("serde-json") == ("^1", "Cargo.toml")
+    assert project().version_of("ruamel_yaml") == ("0.18", "requirements.txt")
