@@ -113,6 +113,25 @@ class DependencyFiles:
             if names_direct(path) and (lock := self._lock_file(path)):
                 yield from ((lock.ecosystem, key, pin) for key, pin in lock.pins.items() if pin.direct)
 
+    def elsewhere(self, name: str, installed: str = "") -> dict[Ecosystem, int]:
+        """The ecosystems that ask for what a name means, nearest first, and how far up each does.
+
+        It is empty where Python's part of the project asks for that too, or for what is `installed` by another name.
+        """
+        found: dict[Ecosystem, int] = {}
+        for ecosystem, depth in self._asking(name, python=False):
+            found.setdefault(ecosystem, depth)
+        if found and any(any(self._asking(each, python=True)) for each in (name, installed or name)):
+            return {}
+        return found
+
+    def _asking(self, name: str, *, python: bool) -> Iterator[tuple[Ecosystem, int]]:
+        """The files of Python, or those of others, in which the project asks for a package itself."""
+        for path, depth in self._all():
+            is_one = names_direct(path) and (format_of(path).ecosystem == "python") == python
+            if is_one and (lock := self._lock_file(path)) and (pin := lock.find(name)) and pin.direct:
+                yield lock.ecosystem, depth
+
     def locks(self, ecosystem: Ecosystem | None = None) -> Iterator[LockFile]:
         """The files that are there and can be read, nearest first; those of one ecosystem, if it is given."""
         for path, _depth in self._believed():

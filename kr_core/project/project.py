@@ -148,10 +148,11 @@ class LocalProject:
         """Find an installed distribution by its name, an import name, or a common name.
 
         It searches the nearest environment first, and KR's own last or, with `own=False`, never. Modules of the
-        standard library belong to no distribution.
+        standard library belong to no distribution, and a name that another language alone asks for means none.
         """
         self._forget_what_changed()
-        return self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
+        found = self._find(framework, own=False) or (self._find(framework, own=True) if own else None)
+        return None if found and self._asked_for_elsewhere(framework, found) else found
 
     def module(self, framework: str) -> NodeModule | None:
         """Find the package in `node_modules` for a name: the one whose version `version_of` returns, or None."""
@@ -163,7 +164,7 @@ class LocalProject:
 
         It searches the environments and each `node_modules` first, then the lock files, nearest first. If none pins a
         version, it returns the range that the project requires. KR's own environment comes last, for a package that
-        none of them knows.
+        none of them knows. Where another language alone asks for a package of the name, it is that one.
         """
         self._forget_what_changed()
         if is_python(framework):
@@ -171,13 +172,15 @@ class LocalProject:
         installed = self._find(framework, own=False)
         if module := self._module(framework, installed):
             return module.version, label_of(module.folder, self._home)
-        if installed:
+        elsewhere = self._asked_for_elsewhere(framework, installed)
+        if installed and not elsewhere:
             return installed.version, installed.environment.label
-        if is_standard(framework) and not self._asked_for_elsewhere(framework):
+        if is_standard(framework) and not elsewhere:
             return self._python()
-        if locked := self._locked(framework):
+        locked = self._declared.find([framework], elsewhere) if elsewhere else self._locked(framework)
+        if locked:
             return locked.pin.version, self._declared.label(locked.lock)
-        borrowed = self._find(framework, own=True)
+        borrowed = None if elsewhere else self._find(framework, own=True)
         return (borrowed.version, borrowed.environment.label) if borrowed else None
 
     def standard_library(self) -> tuple[Path, str, str]:
@@ -257,7 +260,7 @@ class LocalProject:
         if module := self._module(framework, installed):
             where = label_of(module.folder, self._home)
             return self._difference(module.name, "node", module.version, where)
-        if installed is None:
+        if installed is None or self._asked_for_elsewhere(framework, installed):
             return None
         return self._difference(installed.name, "python", installed.version, installed.environment.label)
 
@@ -285,9 +288,7 @@ class LocalProject:
         if module is None or installed is None:
             return module
         nearer = self._modules.find(framework, below=self._depth(installed.environment))
-        key = normalise(framework)
-        asking = {whose for whose, name, _pin in self._declared.asked_for() if normalise(name) == key}
-        return nearer or (module if asking == {"node"} else None)
+        return nearer or (module if self._declared.elsewhere(framework).keys() == {"node"} else None)
 
     def _depth(self, environment: Environment) -> int:
         """How many folders up from the nearest one an environment lies; conda's base, which is on for all projects, is above."""
@@ -296,12 +297,15 @@ class LocalProject:
         folder = environment.prefix.parent
         return self._folders.index(folder) if folder in self._folders else 0
 
-    def _asked_for_elsewhere(self, framework: str) -> bool:
-        """Whether another language's part of the project asks for a package with the name of a Python module."""
-        key = normalise(framework)
-        return any(
-            normalise(name) == key and whose != "python" for whose, name, _pin in self._declared.asked_for()
-        )
+    def _asked_for_elsewhere(self, framework: str, installed: Distribution | None) -> Ecosystem | None:
+        """The other language whose part of the project alone asks for a package of this name, also by its short name.
+
+        An environment in a folder below the one that asks is nearer, and so is what Python's part asks for by any name.
+        """
+        asking = self._declared.elsewhere(framework, installed.name if installed else "")
+        folder = installed.environment.prefix.parent if installed else None
+        highest = self._folders.index(folder) if folder in self._folders else len(self._folders)
+        return next((whose for whose, depth in asking.items() if depth <= highest), None)
 
     def _markers(self) -> Mapping[str, str] | None:
         """The values of environment markers (PEP 508) in the project's Python; None where it is not known."""

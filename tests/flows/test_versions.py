@@ -104,6 +104,20 @@ class TestTheCommand:
         assert one["version"] == "^4.6"
 
     @pytest.mark.req("K9")
+    def test_what_is_direct_in_one_language_is_not_marked_in_the_other(self, kr, folder):
+        write(folder, {
+            "requirements.txt": "celery==5.4.0\n",
+            "uv.lock": '[[package]]\nname = "redis"\nversion = "5.0.1"\nsource = {registry = "https://pypi.org/simple"}\n',
+            "package.json": {"dependencies": {"redis": "4.6.1"}},
+        })  # fmt: skip
+        assert [line.split() for line in kr("versions", cwd=folder).out.splitlines()] == [
+            ["celery", "5.4.0", "(requirements.txt)", "direct"],
+            ["redis", "4.6.1", "(package.json)", "direct"],
+            ["redis", "5.0.1", "(uv.lock)"],
+        ]
+        assert kr("versions", "redis", cwd=folder).out == "redis 4.6.1 (package.json)\n"
+
+    @pytest.mark.req("K9")
     def test_control_characters_in_a_lock_file_reach_no_terminal(self, kr, folder):
         """What a stranger's file says is shown without what steers a terminal."""
         write(folder, {"package.json": {"dependencies": {"a\x1b[31m": "1.\x1b]0;x\x07"}}})

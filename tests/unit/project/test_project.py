@@ -474,6 +474,85 @@ def test_a_package_of_node_may_have_the_name_of_a_module_of_python(tmp_path, pro
     assert project().version_of("json")[1] == "KR's own environment"
 
 
+CARGO = '[dependencies]\nregex = "1.10"\nlocal = {path = "local"}\n'
+CARGO_LOCK = """version = 3
+[[package]]
+name = "shop"
+version = "0.1.0"
+dependencies = ["regex"]
+[[package]]
+name = "regex"
+version = "1.10.4"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+"""
+
+
+@pytest.mark.req("K9")
+def test_what_another_language_alone_asks_for_is_not_the_package_of_python(
+    tmp_path, make_environment, project
+):
+    """A project of Rust may have an environment with tools; what is only installed there has no part in it."""
+    make_environment(tmp_path / ".venv", {"regex": "2026.11.19", "local": "1.0", "maturin": "1.9"})
+    (tmp_path / "Cargo.toml").write_text(CARGO)
+    (tmp_path / "Cargo.lock").write_text(CARGO_LOCK)
+    opened = project()
+    assert opened.version_of("regex") == ("1.10.4", "Cargo.lock")
+    assert opened.version_of("local") is None
+    assert opened.version_of("maturin") == ("1.9", ".venv")
+    assert opened.distribution("regex") is None
+    assert opened.disagreement("regex") is None
+    assert [(each.where, each.direct) for each in opened.listed() if each.name == "regex"] == [
+        (".venv", False),
+        ("Cargo.lock", True),
+    ]
+
+
+@pytest.mark.req("K9")
+def test_what_python_asks_for_too_is_the_package_of_python(tmp_path, make_environment, project):
+    """By its own name or by the one it is imported by; and an environment below the other manifest is nearer."""
+    make_environment(tmp_path / ".venv", {"regex": "2026.11.19", "PyYAML": "6.0"})
+    (tmp_path / "Cargo.toml").write_text('[dependencies]\nregex = "1.10"\nyaml = "0.3"\n')
+    (tmp_path / "requirements.txt").write_text("regex\npyyaml\n")
+    assert project().version_of("regex") == ("2026.11.19", ".venv")
+    assert project().version_of("yaml") == ("6.0", ".venv")
+    (tmp_path / "requirements.txt").unlink()
+    make_environment(tmp_path / "py" / ".venv", {"regex": "2025.1.1"})
+    assert project("py").version_of("regex") == ("2025.1.1", "py/.venv")
+    assert project("py").distribution("regex").version == "2025.1.1"
+
+
+GO = "module x.org/m\nrequire (\n github.com/google/uuid v1.6.0\n x.org/json v1.0.0 // indirect\n)\n"
+PHP = (
+    """{"packages": [{"name": "ramsey/uuid", "version": "4.7.5"}, {"name": "acme/uuid", "version": "1.0"}]}"""
+)
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize(
+    ("files", "full", "version"),
+    [
+        ({"go.mod": GO}, "github.com/google/uuid", ("v1.6.0", "go.mod")),
+        (
+            {"composer.json": '{"require": {"ramsey/uuid": "^4.7"}}', "composer.lock": PHP},
+            "ramsey/uuid",
+            ("4.7.5", "composer.lock"),
+        ),
+    ],
+)
+def test_a_package_of_another_language_may_have_the_name_of_a_module_of_python(
+    tmp_path, make_environment, project, files, full, version
+):
+    """By its full name or the last part of it; what the project does not ask for itself stays Python's."""
+    own = tmp_path.parent / f"{tmp_path.name}-own"
+    make_environment(own, {"uuid": "1.30"})
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    opened = project(own=own)
+    assert opened.version_of(full) == opened.version_of("uuid") == version
+    assert opened.distribution("uuid") is None
+    assert opened.version_of("json")[1] == "KR's own environment"
+
+
 @pytest.mark.req("Z8")
 def test_a_folder_that_an_environment_names_twice_is_told_once(project, make_environment, tmp_path):
     """A `.pth` file may name a folder outside of the project in several ways."""
