@@ -8,6 +8,7 @@ with the rest turned off; a file enters as the bytes that it has, never through 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -325,10 +326,15 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+_QUOTING = re.compile(r"(\b(?:bad|invalid|unexpected|malformed)[\w ]{1,40}(?:line|data)\b).*")
+"""Where git quotes a line of a file that it does not know: it may be any file's, by a link."""
+
+
 def _said(command: str, stderr: str) -> str:
     if any(said in stderr for said in _UNKNOWN_IDENTITY):
         return "git does not know who you are; `git config --global user.name NAME` and `user.email ADDRESS`"
     lines = [line for line in stderr.splitlines() if line.startswith(("fatal:", "error:"))] or stderr.split(
         "\n"
     )
-    return printable(f"`git {command}` failed: {lines[0].strip()}")
+    said = _QUOTING.sub(r"\1", lines[0].strip())
+    return printable(f"`git {command}` failed: {said}")

@@ -227,6 +227,7 @@ def _require_own(tree: WorkTree) -> None:
     """Check that git reads plain files there, and writes into the repository itself."""
     require_plain(tree.common, "config")
     require_plain(tree.common, "packed-refs")
+    require_plain(tree.common, "shallow")  # a line of it that git does not know is in what git says
     require_plain(tree.folder, "config.worktree")
     require_plain(tree.folder, "index")
     for home in dict.fromkeys((tree.folder, tree.common)):

@@ -398,6 +398,7 @@ class TestGitFolder:
             "refs/heads",
             "HEAD",
             "packed-refs",
+            "shallow",
         ],
     )
     def test_a_link_in_it_does_not_lead_the_pen(self, clone, tmp_path, place):
@@ -416,6 +417,24 @@ class TestGitFolder:
             f"not committed: {there} is a link, and git would follow it; commit yourself, or put a file or folder in its place"
         )
         assert _contents(outside) == before
+
+    @pytest.mark.parametrize(
+        "place", ["shallow", "info/grafts", "objects/info/alternates", "packed-refs", "HEAD"]
+    )
+    @pytest.mark.parametrize("by_link", [False, True])
+    def test_no_line_of_a_file_of_the_users_is_told(self, clone, tmp_path, place, by_link):
+        """Git quotes a line that it does not know, and the note goes to the client's model."""
+        clone.initialise()
+        there = clone.top / ".git" / place
+        there.unlink(missing_ok=True)
+        keys = tmp_path / "keys"
+        keys.write_text("db.example:5432:prod:admin:CANARY\n")
+        if by_link:
+            there.symlink_to(keys)
+        else:
+            there.write_text(keys.read_text())
+        notes = clone.commit(clone.write()).notes
+        assert "CANARY" not in "".join(notes)
 
     @pytest.mark.parametrize("link", [False, True])
     def test_a_branch_that_leads_to_another(self, clone, tmp_path, link):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import httpx
@@ -12,7 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from kr_core.plugin import Finding, Outcome, Program, Provider, Settings, Source, hookimpl
 from kr_core.toolkit import refusal, require
-from kr_plugins.sources.sections import AnswerText, search
+from kr_plugins.sources.sections import LONGEST_NAME, MOST_CHARACTERS, MOST_SECTIONS, AnswerText, search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -187,11 +188,11 @@ def texts_of(result: ToolResult, tool: str) -> list[AnswerText]:
     plain = result.text.strip()
     data = _json(plain)
     if data is None:
-        known = "".join(plain.split())
+        known = "".join(plain[:MOST_CHARACTERS].split())
         found = [AnswerText(result.text, tool)] if plain else []
-        more = _leaves(result.structured, tool, "", _DEEPEST)
+        more = _bounded(_leaves(result.structured, tool, "", _DEEPEST))
         return found + [one for one in more if "".join(one.text.split()) not in known]
-    leaves = list(_leaves(data, tool, "", _DEEPEST))
+    leaves = list(_bounded(_leaves(data, tool, "", _DEEPEST)))
     return leaves or [AnswerText(result.text, tool)]
 
 
@@ -205,15 +206,26 @@ def _json(text: str) -> Any:
         return None
 
 
+def _bounded(texts: Iterator[AnswerText]) -> Iterator[AnswerText]:
+    """The first texts, just more of them than is looked at."""
+    left = MOST_CHARACTERS
+    for one in islice(texts, MOST_SECTIONS + 1):
+        yield one
+        left -= len(one.text)
+        if left < 0:
+            break
+
+
 def _leaves(value: Any, place: str, title: str, depth: int) -> Iterator[AnswerText]:
     """The texts in structured content, each called by its title or by its place in there."""
     if isinstance(value, str):
         if len(value.split()) >= _SHORTEST:
             yield AnswerText(value, title or place, title)
     elif depth and isinstance(value, dict):
-        own = next((value[key] for key in _TITLES if isinstance(value.get(key), str)), "")
+        said = next((value[key] for key in _TITLES if isinstance(value.get(key), str)), "")
+        own = " ".join(said[: 2 * LONGEST_NAME].split())[:LONGEST_NAME]
         for key, item in value.items():
-            yield from _leaves(item, f"{place}.{key}", " ".join(own.split()), depth - 1)
+            yield from _leaves(item, f"{place}.{key}"[-LONGEST_NAME:], own, depth - 1)
     elif depth and isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _leaves(item, f"{place}[{number}]", title, depth - 1)
+            yield from _leaves(item, f"{place}[{number}]"[-LONGEST_NAME:], title, depth - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Passage
@@ -12,15 +12,31 @@ from kr_core.toolkit import IndexedPassage, build_index, question_terms, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["ABOUT", "AnswerText", "BestSections", "Section", "indexed", "passage", "search", "sections_of"]
+__all__ = [
+    "ABOUT",
+    "LONGEST_NAME",
+    "MOST_CHARACTERS",
+    "MOST_SECTIONS",
+    "AnswerText",
+    "BestSections",
+    "Section",
+    "indexed",
+    "passage",
+    "search",
+    "sections_of",
+]
 
 ABOUT = 0.4
 """A section that holds less of the question is shown only where no other one is about it."""
 _SHOWN = 5
 _LONGEST = 3000
 """Characters; a longer section is divided at blank lines, since a passage should be small enough to be cited."""
-_MOST = 400_000
+MOST_CHARACTERS = 400_000
 """Characters of one answer that are looked at: some tools return everything they have."""
+MOST_SECTIONS = 5_000
+"""Of one answer; a page that people write has some hundred."""
+LONGEST_NAME = 200
+"""Characters of a heading or a title: each section below it has it, and is searched by it."""
 _CUT = re.compile(rf".{{1,{_LONGEST}}}(?:\s|$)|.{{{_LONGEST}}}")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)([^`]*+)$")
 _HEADING = re.compile(
@@ -85,12 +101,14 @@ def search(texts: Iterable[AnswerText], question: str, **values: Any) -> BestSec
         values: what each passage says besides, such as its `url`.
     """
     sections: list[Section] = []
-    left = _MOST
+    left = MOST_CHARACTERS
     for one in texts:
         sections += sections_of(one._replace(text=one.text[:left]))
         left -= len(one.text)
-        if left <= 0:
+        if left <= 0 or len(sections) > MOST_SECTIONS:
             break
+    cut = left < 0 or len(sections) > MOST_SECTIONS
+    del sections[MOST_SECTIONS:]
     index = build_index(None, map(indexed, range(len(sections)), sections))
     try:
         terms = question_terms(index, question)
@@ -104,7 +122,7 @@ def search(texts: Iterable[AnswerText], question: str, **values: Any) -> BestSec
     ]
     hits = hits or [_SectionHit(section, 0.0, frozenset()) for section in sections[:1]]
     passages = (passage(hit.section, hit.section.name, hit.coverage, hit.covered, **values) for hit in hits)
-    return BestSections(tuple(passages), missing, left < 0)
+    return BestSections(tuple(passages), missing, cut)
 
 
 def indexed(place: int, section: Section, words: str = "") -> IndexedPassage:
@@ -138,12 +156,16 @@ def passage(section: Section, name: str, coverage: float, covered: frozenset[str
 
 
 def sections_of(text: AnswerText) -> Iterator[Section]:
-    """The sections of a text in Markdown, verbatim and in order."""
+    """The sections of a text in Markdown, verbatim and in order, one more than are looked at in the longest."""
+    return islice(_sections_of(text), MOST_SECTIONS + 1)
+
+
+def _sections_of(text: AnswerText) -> Iterator[Section]:
     trail: list[_SectionLine] = []
     for lines in _parts(_lines(text.text)):
         if lines[0].level:
             trail = [*(outer for outer in trail if outer.level < lines[0].level), lines[0]]
-        title = " / ".join(outer.heading for outer in trail if outer.heading) or text.title
+        title = " / ".join(outer.heading for outer in trail if outer.heading) or text.title[:LONGEST_NAME]
         for piece in _pieces(lines):
             if any(line.kind != "heading" and line.text.strip() for line in piece):
                 whole = "\n".join(line.text for line in piece).strip("\n").rstrip()
@@ -162,7 +184,7 @@ def _lines(text: str) -> Iterator[_SectionLine]:
             fence = mark[1]
             yield _SectionLine(line, "fence")
         elif marked:
-            yield _SectionLine(line, "heading", len(marked[1]), marked[2].strip())
+            yield _SectionLine(line, "heading", len(marked[1]), marked[2].strip()[:LONGEST_NAME])
         else:
             yield from (_SectionLine(piece, "prose") for piece in _CUT.findall(line) or [""])
 

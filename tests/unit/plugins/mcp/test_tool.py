@@ -12,6 +12,7 @@ from kr_core.config.trust_policy import AddressPolicy, sensitive_in
 from kr_core.plugin import Outcome, ResearchQuery, ToolResult
 from kr_core.testing.surroundings import setup_for
 from kr_plugins.sources.mcp import Tool, ToolSettings, filled, texts_of, told
+from kr_plugins.sources.sections import LONGEST_NAME, MOST_SECTIONS
 
 QUERY = ResearchQuery(
     framework="parcel", framework_version="1.4.0", topic="timeouts", tags=("wait", "carrier"),
@@ -169,3 +170,15 @@ def test_structured_content_without_end_is_read_to_a_depth():
         deep = [deep]
     assert texts_of(ToolResult("", deep, False), "ask") == []
     assert answer("", deep).outcome is Outcome.empty
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize("key", ["title", "x" * 400_000])
+def test_long_titles_and_keys_over_many_texts_cost_little(key):
+    """Each text has the title or the keys above it in its name: 0.6 MB took gigabytes."""
+    data = {key: {key: "a crane lifts", "texts": ["a crane lifts a crate"] * 20_000}}
+    data[key]["title"] = "a long title " * 30_000
+    for result in (ToolResult(json.dumps(data), None, False), ToolResult("", data, False)):
+        found = texts_of(result, "ask")
+        assert 0 < len(found) <= MOST_SECTIONS + 1
+        assert max(len(one.name) for one in found) <= LONGEST_NAME

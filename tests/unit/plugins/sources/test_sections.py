@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kr_plugins.sources.sections import ABOUT, AnswerText, search, sections_of
+from kr_plugins.sources.sections import ABOUT, LONGEST_NAME, MOST_SECTIONS, AnswerText, search, sections_of
 
 ANSWER = """\
 Parcels have a timeout.
@@ -110,3 +110,13 @@ def test_of_an_endless_answer_the_beginning_is_looked_at():
     assert time.monotonic() - begun < 10.0
     assert found.cut
     assert not search(texts[1:], "timeout", url=URL).cut
+
+
+@pytest.mark.req("Z8")
+def test_long_headings_over_many_sections_cost_little():
+    """Each section has those above it in its title: 0.8 MB took gigabytes."""
+    text = "# " + "a long heading " * 8_000 + "\n" + "## Cranes\nlift a crate\n" * 20_000
+    found = list(sections_of(AnswerText(text, "tool")))
+    assert len(found) == MOST_SECTIONS + 1
+    assert max(len(one.title) for one in found) <= LONGEST_NAME + len(" / Cranes")
+    assert search([AnswerText(text, "tool")], "how do cranes lift?", url=URL).cut
