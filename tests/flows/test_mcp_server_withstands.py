@@ -104,6 +104,8 @@ def test_what_is_no_message_is_answered_and_the_next_one_too(project_folder, env
             (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n', -32600),
             (b'{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}\n', -32600),
             (b'{"jsonrpc": "2.0", "id": [1], "method": "ping"}\n', -32600),
+            (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}\n', -32600),
+            (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}\n', -32600),
             (b"[" * 100_000 + b"\n", -32700),
             (long, -32600),
         ):
