@@ -23,6 +23,7 @@ from kr_core.files import lock, read_start, write_atomically
 from kr_core.model.questions import GENERAL, AskResult, Question
 from kr_core.net.redaction import redacted
 from kr_core.research import Pipeline
+from kr_core.speckit.markers import MOST_MARKED
 from kr_core.speckit.spec_parser import SpecQuestion, answers_in, read, unanswered
 from kr_core.speckit.writer import replied, with_answers
 from kr_core.terminal_text import printable
@@ -82,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if len(pairs) > _MOST_ASKED:  # each may cost a call, and puts a case before a person
         hint = f"at most {_MOST_ASKED} are asked at once: split the file, or take some out"
-        raise ConfigError(f"has {len(pairs):,} questions", where=_name(file), hint=hint)
+        least = "at least " if not is_list and len(spec.asked) >= MOST_MARKED else ""
+        raise ConfigError(f"has {least}{len(pairs):,} questions", where=_name(file), hint=hint)
     with output.ProgressLine(quiet=options.quiet, verbose=options.verbose) as progress:
         pipeline = Pipeline.open(options.config, folder=options.folder, on_event=progress.show)
         with KnowledgeRouterService(pipeline) as service:

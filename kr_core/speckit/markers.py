@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
     from kr_core.speckit.lines import FileLine
 
-__all__ = ["OpenField", "marker_questions", "open_fields"]
+__all__ = ["MOST_MARKED", "OpenField", "marker_questions", "open_fields"]
+
+MOST_MARKED = 1_000
+"""Markers and fields of a file that are questions; a line with one more is named as open."""
 
 _MARK = re.compile(
     r"\[NEEDS CLARIFICATION\s*[:–—-]\s*+((?:[^\[\]\n]|\n(?!\s*\n)|\[(?:[^\[\]\n]|\n(?!\s*\n))*+\])++|(?<=\s))\]",
@@ -71,7 +74,7 @@ class OpenField(NamedTuple):
 
 
 def marker_questions(lines: Sequence[FileLine], about: str) -> list[SpecQuestion]:
-    """The questions of all markers and fields, in order.
+    """The questions of the first 1,000 markers and fields, in order.
 
     Args:
         lines: of the file; those that may not ask are blank.
@@ -81,10 +84,13 @@ def marker_questions(lines: Sequence[FileLine], about: str) -> list[SpecQuestion
     code, marks = _code_and_marks(whole)
     ends = [found.start() for found in re.finditer(r"\n", whole)]
     shown = _blanked(whole, [*code, *(found.span() for found in marks)]).split("\n")
-    found = [*_marked(lines, marks, ends, about)]
+    found = list(islice(_marked(lines, marks, ends, about), MOST_MARKED))
     for index, line in enumerate(lines):
+        if len(found) == MOST_MARKED:
+            break
         if line.level == 0 and not _CHECKBOX.match(line.text) and _BARE.search(shown[index]):
-            found += _bare(line, shown[index], index, _context(about, line, [line]))
+            fields = _bare(line, shown[index], index, _context(about, line, [line]))
+            found += islice(fields, MOST_MARKED - len(found))
     return sorted(found, key=lambda one: one.place or ())
 
 
@@ -136,7 +142,7 @@ def _marked(
 ) -> Iterator[SpecQuestion]:
     for match in marks:
         text = plain(match[1])
-        if text.casefold() in _SAMPLES:
+        if _is_sample(text):
             continue
         (first, column), (last, end) = _position(ends, match.start()), _position(ends, match.end())
         line = lines[first]
@@ -147,6 +153,10 @@ def _marked(
             _context(about, line, lines[first : last + 1]),
             place=MarkerPlace(first, column, last, end),
         )
+
+
+def _is_sample(text: str) -> bool:
+    return text.casefold() in _SAMPLES
 
 
 def _position(ends: Sequence[int], offset: int) -> tuple[int, int]:
@@ -257,7 +267,7 @@ def _in_sentences(
 
 def _context(about: str, line: FileLine, said: Sequence[FileLine]) -> str:
     where = f"Section: {' / '.join(line.path)}" if line.path else ""
-    text = "\n".join(one.text for one in said).strip()[:_MAX_SAID]
+    text = "\n".join(one.text for one in said)[:_MAX_SAID].strip()
     return "\n\n".join(part for part in (about, where, text) if part)
 
 
@@ -273,11 +283,11 @@ def open_fields(lines: Sequence[FileLine], asked: Sequence[SpecQuestion]) -> lis
     """
     whole = "\n".join(line.text for line in lines)
     code, marks = _code_and_marks(whole)
-    shown = _blanked(whole, [*code, *(found.span() for found in marks)]).split("\n")
-    for one in asked:
-        if one.place is not None and one.place.line == one.place.last_line:
-            at, column, _, end = one.place
-            shown[at] = shown[at][:column] + " " * (end - column) + shown[at][end:]
+    starts = [0, *(found.end() for found in re.finditer(r"\n", whole))]
+    samples = [found.span() for found in marks if _is_sample(plain(found[1]))]
+    places = [one.place for one in asked if one.place is not None]
+    questions = [(starts[one.line] + one.column, starts[one.last_line] + one.end) for one in places]
+    shown = _blanked(whole, [*code, *samples, *questions]).split("\n")
     found = []
     for index, line in enumerate(lines):
         if line.level or _CHECKBOX.match(line.text) or not _looks_open(shown[index]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from support.regexes import seconds_for
 from kr_core.config.loader import load
 from kr_core.dispatch.plan import read_plan
 from kr_core.speckit.spec_parser import read
+from kr_core.speckit.writer import with_answers
 
 pytestmark = pytest.mark.req("Z8")
 _SECONDS = 30.0
@@ -53,6 +55,51 @@ def test_the_first_marks_of_a_line_are_asked_and_the_others_named():
     """A line with many marks gives a question for each of the first 20, and is named as open for the rest."""
     file = read("# A\n\n" + "Use [NEEDS CLARIFICATION] b. " * 30)
     assert (len(file.asked), len(file.open_fields)) == (20, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[NEEDS CLARIFICATION: x] ", "**A**: NEEDS CLARIFICATION ", "[NEEDS CLARIFICATION: x]\n\n"],
+    ids=["marks with a question", "fields", "lines"],
+)
+def test_very_many_questions_of_a_file_are_read_in_linear_time(text):
+    """A file of 4 MB that is all questions gives the first ones in seconds, each with what the file is about, and names where others are."""
+    given = "**Input**: " + "word " * 400
+    made = []
+    whole = f"# A\n\n{given}\n\n" + text * (4_000_000 // len(text))
+    assert seconds_for(lambda: made.append(read(whole)), limit=_SECONDS) < _SECONDS
+    assert len(made[0].asked) == 1_000
+    assert made[0].open_fields
+
+
+@pytest.mark.parametrize("mark", ["[NEEDS CLARIFICATION: which %d?] ", "**A%d**: NEEDS CLARIFICATION "])
+@pytest.mark.parametrize("after", ["", "\n\n"], ids=["one line", "lines"])
+def test_the_first_questions_of_a_file_are_asked_and_the_others_named(mark, after):
+    """A file asks 1,000 questions, and the line of one more is named as open."""
+    asked = read("# A\n\n" + "".join(f"{mark % number}{after}" for number in range(1_000)))
+    more = read("# A\n\n" + "".join(f"{mark % number}{after}" for number in range(1_001)))
+    assert (len(asked.asked), len(asked.open_fields)) == (1_000, 0)
+    assert (len(more.asked), [one.line for one in more.open_fields]) == (1_000, [2_003 if after else 3])
+
+
+def test_a_file_with_more_than_the_first_questions_says_so(tmp_path):
+    """Where not all of a file is counted, the refusal does not call the number of the first ones that of all."""
+    make_clone(tmp_path / "clone")
+    marks = [f"[NEEDS CLARIFICATION: Which store keeps part {number}?]\n" for number in range(1_100)]
+    (tmp_path / "clone/spec.md").write_text("\n".join(marks))
+    done = kr(tmp_path / "clone", "ask", "--from", "spec.md")
+    assert (done.code, "spec.md: has at least 1,000 questions" in done.err) == (2, True), done.message
+
+
+def test_an_answer_to_very_many_markers_is_written_in_linear_time():
+    """One answer goes into the first 1,000 places of a line of 4 MB in seconds."""
+    text = "# A\n\n" + "[NEEDS CLARIFICATION: x] " * 160_000
+    made = []
+    day = dt.date(2026, 1, 5)
+    assert (
+        seconds_for(lambda: made.append(with_answers(text, [("x", "Redis")], day)), limit=_SECONDS) < _SECONDS
+    )
+    assert made[0].count("Redis") == 1_001
 
 
 def test_code_ends_in_its_paragraph():
