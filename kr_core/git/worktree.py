@@ -227,12 +227,12 @@ def _require_own(tree: WorkTree) -> None:
     """Check that git reads plain files there, and writes into the repository itself."""
     require_plain(tree.common, "config")
     require_plain(tree.common, "packed-refs")
-    require_plain(tree.common, "shallow")  # a line of it that git does not know is in what git says
     require_plain(tree.folder, "config.worktree")
     require_plain(tree.folder, "index")
     for home in dict.fromkeys((tree.folder, tree.common)):
         _require_own_tables(home)
     _require_ending_below(tree)
+    require_plain(tree.common, "shallow")  # a line of it that git does not know is in what git says
     require_plain(tree.common, "objects")
     with os.scandir(tree.common / "objects") as entries:
         for entry in entries:
@@ -280,11 +280,13 @@ def _shared_objects(common: Path) -> list[Path]:
         require_ending(listed)
         lines = read_bytes(listed, limit=_LONGEST).split(b"\n") if listed.is_file() else []
         for line in map(os.fsdecode, lines):
-            if line.startswith('"') or len(found) > _ALTERNATES:
-                hint = "commit yourself, or name few folders there, without quotes"
-                raise GitRefusedError(f"{shown(listed)} names folders that KR does not look into; {hint}")
             place = Path(os.path.realpath(objects / line))
-            if not line or line.startswith("#") or place in found or not place.is_dir():
+            is_known = not line or line.startswith("#") or place in found or not place.is_dir()
+            holds_objects = is_known or (place / "pack").is_dir() or (place / "info").is_dir()
+            if line.startswith('"') or len(found) > _ALTERNATES or not holds_objects:
+                hint = "commit yourself, or name few folders of objects there, without quotes"
+                raise GitRefusedError(f"{shown(listed)} names folders that KR does not look into; {hint}")
+            if is_known:
                 continue
             found[place] = None
             waiting.append(place)

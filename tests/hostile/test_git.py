@@ -573,11 +573,12 @@ class TestGitFolder:
         assert note.startswith(f"not committed: {pipe} is a pipe, and git could wait for it for ever")
 
     @pytest.mark.parametrize("quoted", [True, False])
-    def test_objects_of_folders_that_are_not_looked_into(self, clone, quoted):
-        """Where git would take objects from folders that KR does not know, it is not asked."""
+    @pytest.mark.parametrize("inside", ["pack", ""])
+    def test_objects_of_folders_that_are_not_looked_into(self, clone, quoted, inside):
+        """Where git would take objects from folders that KR does not know, or that hold none, it is not asked."""
         clone.initialise()
         for number in range(30):
-            (clone.top / f"other{number}").mkdir()
+            (clone.top / f"other{number}" / inside).mkdir(parents=True)
         text = '"../../other1"\n' if quoted else "".join(f"../../other{n}\n" for n in range(30))
         (clone.top / ".git/objects/info/alternates").write_text(text)
         (note,) = clone.commit(clone.write()).notes
