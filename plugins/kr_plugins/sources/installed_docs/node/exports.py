@@ -7,6 +7,7 @@ that lies beside it. What nothing exports is not offered.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import gap, read_text
@@ -54,6 +55,9 @@ _DEEPEST_NAMESPACE = 2
 """The largest number of dots in a name: `z.core.x`, not `z.core.util.x`."""
 
 
+_MOST_CITED = 1_000
+
+
 class File(NamedTuple):
     """A declaration file that was read, and the package that it belongs to."""
 
@@ -64,7 +68,13 @@ class File(NamedTuple):
     @property
     def locator(self) -> str:
         """The path as it is cited: `zod/lib/types.d.ts`."""
-        return f"{self.package.name}/{self.path.relative_to(self.package.folder).as_posix()}"
+        return _cited(self.path, self.package.name, self.package.folder)
+
+
+@lru_cache(maxsize=_MOST_CITED)
+def _cited(path: Path, package: str, folder: Path) -> str:
+    """The path of a file as it is cited; each of the thousands of declarations in it asks for that."""
+    return f"{package}/{path.relative_to(folder).as_posix()}"
 
 
 class ExportedName(NamedTuple):
