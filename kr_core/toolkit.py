@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.coverage import answered as answered
     from kr_core.evidence.coverage import is_expected as is_expected
     from kr_core.evidence.coverage import is_named as is_named
+    from kr_core.evidence.coverage import takes_kind as takes_kind
     from kr_core.evidence.direct_answer import metadata_field as metadata_field
     from kr_core.evidence.heads import marks_nothing as marks_nothing
     from kr_core.evidence.sentences import sentences as sentences

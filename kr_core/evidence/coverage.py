@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.text import WEAK_WORDS, content_words, stem, stems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kr_core.model import Finding, Passage, ResearchQuery
     from kr_core.question.parsed_question import ParsedQuestion
@@ -20,6 +20,8 @@ PARTLY = 0.3
 COVERED = 0.61
 """The coverage from which an official passage is trusted (`medium`): 2 of 39 unanswerable tuning questions reach it."""
 _WEAK = 0.3
+_LEAST_KIND = 5
+"""Letters of a parameter that may be called what a class is a kind of."""
 FULLY = 0.67
 """The coverage from which, with code, the answer is `high`: no unanswerable tuning question reaches it."""
 
@@ -77,3 +79,20 @@ def is_expected(query: ResearchQuery, asked: ParsedQuestion, passage: Passage) -
         return False
     lasts = {name.rpartition(".")[2] for name in names} | {passage.parameter or ""}
     return not lasts.isdisjoint(re.split(r"\W+", " ".join(query.names)))
+
+
+def takes_kind(parameter: str, documentation: str, kinds: Iterable[str]) -> bool:
+    """Whether a parameter takes one of some classes.
+
+    Args:
+        parameter: its name, which may be what a class is a kind of: `undefined` for `StrictUndefined`.
+        documentation: of the parameter, which may name a class.
+        kinds: the names of the classes; any other name, with a small first letter, does not count.
+    """
+    plain = parameter.replace("_", "").lower()
+    return any(
+        re.search(rf"\b{re.escape(kind)}\b", documentation)
+        or (len(plain) >= _LEAST_KIND and kind.lower().endswith(plain))
+        for kind in kinds
+        if kind[:1].isupper()
+    )

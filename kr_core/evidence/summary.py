@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.evidence.call_forms import call_form
 from kr_core.evidence.citations import folded, plain, slot_stands
-from kr_core.evidence.coverage import COVERED, is_expected, is_named
+from kr_core.evidence.coverage import COVERED, is_expected, is_named, takes_kind
 from kr_core.evidence.difference_answer import subjects
 from kr_core.evidence.direct_answer import direct_answer
 from kr_core.evidence.generated import GeneratedProse, claims_of
@@ -158,9 +158,8 @@ class _Composer(PassageBlocks):
 
     def named(self, others: Sequence[Part], opening: str = "") -> list[Claim]:
         """A block for each further name that the asker expects: the answer checks what they believe."""
-        is_message = (
-            bool(self.parts) and self.parts[0].passage.what == "message"
-        )  # what mends it is often a parameter
+        first = next((part.passage for part in self.parts), None)
+        is_message = first is not None and first.what == "message"  # what mends it is often a parameter
         found = [one for one in others if is_named(self.query, one.passage) or self.is_of_named(one)]
         mentions = [claim for name in self.mentioned for claim in self.mention(name)]
         budgets = [NAMED if is_message or one.passage.parameter else BESIDE for one in found]
@@ -171,19 +170,15 @@ class _Composer(PassageBlocks):
     def is_of_named(self, part: Part) -> bool:
         """Whether a parameter was found for an expected callable: it comes before it, or takes what else is expected."""
         shown = [one.passage for one in self.parts]
+        if part.passage not in shown:  # a replacement, of those that explain the first passage
+            return False
         place = shown.index(part.passage)
-        around = [shown[at] for at in (place + 1, place - 1) if 0 <= at < len(shown)]
-        takers = [one for one in around if is_named(self.query, one) and _is_of(part.passage, one)]
-        return any(shown.index(one) > place for one in takers) or (bool(takers) and self.takes_named(part))
-
-    def takes_named(self, part: Part) -> bool:
-        """Whether a parameter says another expected name, or is called what that is a kind of."""
-        parameter = (part.passage.parameter or "").replace("_", "").lower()
-        names = [name.rpartition(".")[2] for name in self.query.names]
-        return any(
-            name[:1].isupper() and (name in part.passage.text or name.lower().endswith(parameter))
-            for name in names
+        before, after = (
+            any(is_named(self.query, one) and _is_of(part.passage, one) for one in beside)
+            for beside in (shown[max(0, place - 1) : place], shown[place + 1 : place + 2])
         )
+        kinds = [name.rpartition(".")[2] for name in self.query.names]
+        return after or (before and takes_kind(part.passage.parameter or "", part.passage.text, kinds))
 
     def mention(self, name: str) -> list[Claim]:
         """What the documentation says of an expected name that has no entry of its own."""

@@ -59,7 +59,7 @@ _SHORT_PARAGRAPH = 420
 _FAR_FROM_ASKED = 0.12
 """A sentence worth less is beside the question."""
 _DECIDES = 0.6
-"""A line of a list that says so much of the question is shown though it is no sentence."""
+"""A line of a list that says this share of the question is shown, even if it is not a whole sentence."""
 _FAR_BESIDE = 0.3
 """The same for a passage that is shown beside the first."""
 _SENTENCES_LOOKED_AT = 400

@@ -370,33 +370,17 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.execute("begin")
     size = 0
     names = NameTable()
-    for number, passage in enumerate(map(_encodable, passages), start=1):
-        names.add(number, passage)
-        connection.execute(
-            f"insert into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                number,
-                *passage[:8],
-                json.dumps(passage.code, ensure_ascii=False),
-                passage.words,
-                passage.prior,
-                json.dumps(passage.data, ensure_ascii=False),
-            ),
-        )
-        if passage.kind in _NOT_SEARCHED:
-            continue
-        size += 1
-        connection.execute(
-            "insert into postings (rowid, name, lead, body, words, code) values (?,?,?,?,?,?)",
-            (
-                number,
-                searchable(passage.name),
-                searchable(passage.lead),
-                searchable(passage.text if passage.prose is None else passage.prose),
-                searchable(passage.words),
-                searchable("\n".join(passage.code)),
-            ),
-        )
+    for number, passage in enumerate(passages, start=1):
+        try:
+            _insert(connection, number, passage)
+            names.add(number, passage)
+        except (
+            UnicodeEncodeError
+        ):  # a string literal of code may spell half of a surrogate pair, which no file can hold
+            readable = IndexedPassage(*map(_replaced, passage))
+            _insert(connection, number, readable)
+            names.add(number, readable)
+        size += passage.kind not in _NOT_SEARCHED
     connection.execute("create index passages_symbol on passages (symbol, parameter)")
     connection.executemany("insert into names values (?,?,?,?,?,?)", names.rows())
     connection.execute("create index names_word on names (word)")
@@ -406,14 +390,31 @@ def _fill(connection: sqlite3.Connection, passages: Iterable[IndexedPassage], me
     connection.execute("commit")
 
 
-def _encodable(passage: IndexedPassage) -> IndexedPassage:
-    r"""A passage without lone surrogates, which a string literal of code may spell (`"\ud800"`) and no file can hold."""
-    texts = (one or "" for one in (*passage[:8], *passage.code, passage.words, passage.prose))
-    try:
-        "".join((*texts, json.dumps(passage.data, ensure_ascii=False))).encode()
-    except UnicodeEncodeError:
-        return IndexedPassage(*map(_replaced, passage))
-    return passage
+def _insert(connection: sqlite3.Connection, number: int, passage: IndexedPassage) -> None:
+    connection.execute(
+        f"insert or replace into passages (id, {_COLUMNS}) values (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            number,
+            *passage[:8],
+            json.dumps(passage.code, ensure_ascii=False),
+            passage.words,
+            passage.prior,
+            json.dumps(passage.data, ensure_ascii=False),
+        ),
+    )
+    if passage.kind in _NOT_SEARCHED:
+        return
+    connection.execute(
+        "insert into postings (rowid, name, lead, body, words, code) values (?,?,?,?,?,?)",
+        (
+            number,
+            searchable(passage.name),
+            searchable(passage.lead),
+            searchable(passage.text if passage.prose is None else passage.prose),
+            searchable(passage.words),
+            searchable("\n".join(passage.code)),
+        ),
+    )
 
 
 def _replaced(value: Any) -> Any:

@@ -474,3 +474,14 @@ def test_evidence_in_another_form_is_a_problem_and_no_error(kept, evidence):
 @pytest.mark.req("R18")
 def test_an_empty_report_is_false(kept):
     assert verify("", kept[1]) != []
+
+
+@pytest.mark.req("A5", "A14")
+def test_a_replacement_that_only_explains_what_is_deprecated_can_be_shown():
+    """It is none of the passages of the answer, and so beside none of them."""
+    said = "Use `box.Box.size` instead."
+    values = {"deprecated": said, "replacement": "box.Box.size", "text": f"{SYMBOL.text}\n{said}"}
+    old = SYMBOL.model_copy(update=values)
+    query = QUERY.model_copy(update={"question": "What replaces put in box?", "names": ("box.put",)})
+    draft = compose(query, finding(old, support=(PROPERTY,)))
+    assert "How many things are in the box." in " ".join(claim.text for claim in draft.summary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.toolkit import ABOUT
+from kr_core.toolkit import ABOUT, takes_kind
 from kr_plugins.sources.installed_docs.cited_passages import parameter_passage, passage_of, passage_or_site
 from kr_plugins.sources.installed_docs.named_callables import NamedCallable, callable_with_parameters
 
@@ -31,8 +31,7 @@ _OF_PARAMETERS = frozenset({"default", "options"})
 _MOST_LOOKED_AT = 12
 """Names to look at, the first of which an answer has room for."""
 _MOST_TAKERS = 2
-_LEAST_KIND = 5
-"""Letters of a parameter that may be called what a class is a kind of."""
+"""Callables to which one hands its arguments on, whose nearest parameter is shown."""
 
 
 class _Expected(NamedTuple):
@@ -139,33 +138,17 @@ def _grouped(index: PassageIndex, found: Iterable[Resolved]) -> list[_Expected]:
 
 def _with_taker_of(index: PassageIndex, one: _Expected, others: Iterable[_Expected]) -> _Expected:
     """A callable with the parameter that takes what else is expected: `ClientSession(timeout)` for a `ClientTimeout`."""
-    kinds = _kinds(one, others)
+    names = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
+    kinds = [name for name in names if name[:1].isupper()]
     if not kinds or one.passage is None or one.parameters:
         return one
-    said = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b")
-    taken = [hit.passage for hit in index.parameters_of(one.symbol)]
-    takers = [
-        each.parameter
-        for each in taken
-        if each.parameter and said.search(str(each.data.get("annotation") or ""))
-    ]
+    taken = [hit.passage for hit in index.parameters_of(one.symbol) if hit.passage.parameter]
+    typed = re.compile(rf"\b(?:{'|'.join(map(re.escape, kinds))})\b")
+    takers = [each for each in taken if typed.search(str(each.data.get("annotation") or ""))]
     if takers:
-        return one._replace(parameters=tuple(takers[:1]))
-    near = [each.parameter for each in taken if each.parameter and said.search(each.text)]
-    near += [each.parameter for each in taken if each.parameter and _names_kind(each.parameter, kinds)]
+        return one._replace(parameters=tuple(each.parameter or "" for each in takers[:1]))
+    near = [each.parameter or "" for each in taken if takes_kind(each.parameter or "", each.text, kinds)]
     return one._replace(near=tuple(near[:1]))
-
-
-def _kinds(one: _Expected, others: Iterable[_Expected]) -> list[str]:
-    """The classes that are expected beside a callable."""
-    names = [_last_part(other.symbol) for other in others if other is not one and not other.parameters]
-    return [name for name in names if name[:1].isupper()]
-
-
-def _names_kind(parameter: str, kinds: Iterable[str]) -> bool:
-    """Whether a parameter is called what a class is a kind of."""
-    plain = parameter.replace("_", "").lower()
-    return len(plain) >= _LEAST_KIND and any(kind.lower().endswith(plain) for kind in kinds)
 
 
 def _last_part(symbol: str) -> str:

@@ -84,7 +84,7 @@ def test_a_sentence_whose_next_line_is_indented_is_whole(cranes, ask_about):
 
 @pytest.mark.req("A2", "A14")
 def test_beside_a_message_the_parameter_that_mends_it_is_told_with_its_value(cranes, ask_about):
-    """`ignore` is what is asked for; a type that goes on in the next line is no part of the documentation."""
+    """The question asks for `ignore`; a type that goes on in the next line does not belong to the documentation."""
     told, _level = ask_about(
         "cranes", "ValueError: Found unknown kinds blue in row 7 of crates - how do I make Encoder ignore them?", "Encoder"
     )  # fmt: skip

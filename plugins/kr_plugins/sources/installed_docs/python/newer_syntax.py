@@ -85,7 +85,7 @@ def _string(text: str, start: re.Match[str]) -> tuple[int, str]:
         if found[0] == quote:
             return place, "".join([*pieces, quote])
         if found[0] == "{":
-            place = _end_of_field(text, found.start())
+            place = _closed(text, found.start(), is_field=True)
             pieces.append(_older_field(text[found.start() : place], len(quote) == 1))
         elif found[0] == "\\N{" and (named := _NAMED_CHARACTER.match(text, found.start())):
             place = named.end()
@@ -101,18 +101,6 @@ def _end_of_plain(text: str, place: int, quote: str) -> int:
         if found[0] == "\n" and len(quote) == 1:
             break
     raise ValueError("a string is not closed")
-
-
-def _end_of_field(text: str, place: int) -> int:
-    """The place after a field of an f-string, from the one of its opening brace."""
-    depth = 0
-    for sign, end in _signs(text, place):
-        depth += (sign in "[({") - (sign in "])}")
-        if not depth:
-            return end
-        if sign == ":" and depth == 1:
-            return _end_of_spec(text, end)
-    raise ValueError("a field is not closed")
 
 
 def _signs(text: str, place: int) -> Iterator[tuple[str, int]]:
@@ -134,7 +122,7 @@ def _end_of_spec(text: str, place: int) -> int:
     while (found := _SPEC.search(text, place)) is not None:
         if found[0] == "}":
             return found.end()
-        place = _end_of_field(text, found.start())
+        place = _closed(text, found.start(), is_field=True)
     raise ValueError("a format is not closed")
 
 
@@ -150,13 +138,15 @@ def _older_field(field: str, in_line: bool) -> str:
     return "".join(f"{line}{end}" for line in lines) + last
 
 
-def _closed(text: str, place: int) -> int:
-    """The place after the bracket that closes the one here."""
+def _closed(text: str, place: int, *, is_field: bool = False) -> int:
+    """The place after the bracket that closes the one here; a field of an f-string may end with a format."""
     depth = 0
     for sign, end in _signs(text, place):
         depth += (sign in "[({") - (sign in "])}")
         if not depth:
             return end
+        if is_field and sign == ":" and depth == 1:
+            return _end_of_spec(text, end)
     raise ValueError("a bracket is not closed")
 
 
