@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from Stemmer import Stemmer
@@ -239,6 +239,8 @@ _TURNED_BY = {
     "dis": frozenset({"connect", "allow"}),
 }
 """The stems that prefixes turn round which as a rule do not: `fault` and `default`, `play` and `display` are two words."""
+_OTHER_WAY = ("upload download", "encode decode", "encrypt decrypt", "import export")
+"""Words for one thing done the other way. Not those of a switch (`include`, `ascending`): `False` turns these round."""
 
 
 def tokens(text: str) -> int:
@@ -269,10 +271,17 @@ def root_of(word: str) -> str:
 
 
 def is_opposite(one: str, other: str) -> bool:
-    """Whether one of two stems is the other with a prefix that turns it round: `structur` and `unstructur`."""
+    """Whether one of two stems is the other with a prefix that turns it round (`structur`, `unstructur`), or its other way (`upload`, `download`)."""
+    if frozenset({one, other}) in _ways():
+        return True
     short, long = sorted((one, other), key=len)
     prefix = long.removesuffix(short) if len(short) >= _TURNED and long.endswith(short) else ""
     return prefix in _TURNING or short in _TURNED_BY.get(prefix, ())
+
+
+@cache
+def _ways() -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(map(stem, pair.split())) for pair in _OTHER_WAY)
 
 
 def is_weak(word: str) -> bool:

@@ -91,9 +91,9 @@ class AskedWords:
         """The same of the stems of a text."""
         return sum(self._weights[one] for one in roots & self.stems) / self._all
 
-    def worth(self, text: str) -> float:
-        """The share, and more for a cue of the question's kind in a text that says some of it."""
-        share = self.share(text)
+    def worth(self, text: str, besides: AbstractSet[str] = frozenset()) -> float:
+        """The share, some words aside, and more for a cue of the question's kind in a text that says some of it."""
+        share = self.share_of(stems(text) - besides)
         return share + _CUE if share and self._cue.search(text) else share
 
     def expects(self, text: str, besides: str = "") -> bool:

@@ -20,6 +20,7 @@ from kr_core.evidence.sentences import (
     sentences,
     shortened,
 )
+from kr_core.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -257,8 +258,10 @@ def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords, name: str) ->
         asked: what the question asks for.
         name: what the passage is about.
     """
+    known = stems(name.replace("_", " ")) & asked.stems if asked.parsed.kind == "how_to" else frozenset()
+    besides = known if asked.telling - known else frozenset()
     own = [
-        asked.worth(one.text)
+        asked.worth(one.text, besides)
         + (_VALUE_ASKED if asked.names(explained_value(one.text)) else 0.0)
         + (_EXPECTED if asked.expects(one.text, name) else 0.0)
         for one in all_sentences

@@ -51,7 +51,27 @@ def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPas
     traits = traits_of(index, terms, ranked)
     worth = [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in traits]
     order = sorted(range(len(traits)), key=lambda place: -worth[place])
-    return [*(ranked[place] for place in order), *ranked[len(traits) :]]
+    best = [ranked[place] for place in order]
+    meant = _most_spoken_of(index, best)
+    return [*meant, *(found for found in best if found not in meant), *ranked[len(traits) :]]
+
+
+def _most_spoken_of(index: PassageIndex, best: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Of the members of several classes with the name of the first passage's, the one that is spoken of most."""
+    first = best[0] if best else None
+    if first is None or first.passage.parameter or not _owner(first.passage).rpartition(".")[2][:1].isupper():
+        return []
+    last = (first.passage.symbol or "").rpartition(".")[2]
+    alike = [
+        found
+        for found in best
+        if found.passage.parameter is None
+        and (found.passage.symbol or "").rpartition(".")[2] == last
+        and _owner(found.passage).rpartition(".")[2][:1].isupper()
+        and found.coverage >= first.coverage
+    ]
+    meant = index.most_spoken_of([found.passage.symbol or "" for found in alike])
+    return [found for found in alike if found.passage.symbol == meant]
 
 
 @functools.cache

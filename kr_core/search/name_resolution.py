@@ -26,7 +26,7 @@ _OWN, _TAKEN_OVER = 10, 8
 """What an owner counts that defines a member itself, and one that takes it over."""
 _OF_COPIES = 0.35
 """How much a member's standing may owe to the subclasses that take it over."""
-_MOST_OWNERS, _MOST_SPOKEN, _CLEARLY = 6, 60, 1.5
+_MOST_OWNERS = 6
 
 
 class Resolution(NamedTuple):
@@ -296,16 +296,9 @@ class _Resolver:
             and each.entry.own
             and each.entry.standing >= first.standing - _OF_COPIES
         ]
-        return self._most_spoken_of(first, sorted(near, key=lambda each: -each.standing)[:_MOST_OWNERS])
-
-    def _most_spoken_of(self, first: NameEntry, others: Sequence[NameEntry]) -> NameEntry:
-        """The member that passages name most often with its owner; the first one where none is clearly ahead."""
-        counted = {
-            each: len(self._lookup.index.saying(" ".join(each.name.split(".")[-2:]), _MOST_SPOKEN))
-            for each in dict.fromkeys([first, *others])
-        }
-        most = max(counted, key=lambda each: counted[each])
-        return most if counted[most] >= _CLEARLY * (1 + counted[first]) else first
+        near = [first, *sorted(near, key=lambda each: -each.standing)[:_MOST_OWNERS]]
+        by_name = {each.name: each for each in reversed(near)}
+        return by_name[self._lookup.index.most_spoken_of(list(dict.fromkeys(each.name for each in near)))]
 
 
 def _is_member(entry: NameEntry) -> bool:

@@ -78,6 +78,8 @@ _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 
 
 _MOST_NAMED = 2_000
+_MOST_SPOKEN, _CLEARLY = 60, 1.5
+"""Passages in which a name is counted, and how many times as often as another it is said to be meant."""
 _NOT_SEARCHED = frozenset({"message", "setting", "requirements"})
 
 
@@ -275,6 +277,14 @@ class PassageIndex:
             ('"' + " ".join(part.replace('"', '""') for part in parts) + '"', most),
         ).fetchall()
         return self.get([int(row[0]) for row in rows])
+
+    def most_spoken_of(self, symbols: Sequence[str]) -> str:
+        """Of members with one name, that which passages name most often with its owner; the first where none is clearly ahead."""
+        counted = {
+            symbol: len(self.saying(" ".join(symbol.split(".")[-2:]), _MOST_SPOKEN)) for symbol in symbols
+        }
+        first, most = symbols[0], max(counted, key=lambda each: counted[each])
+        return most if counted[most] >= _CLEARLY * (1 + counted[first]) else first
 
     def unsearched(self, kind: str) -> list[IndexedPassage]:
         """The passages of a kind that no search finds; the name of a setting leads to its own."""

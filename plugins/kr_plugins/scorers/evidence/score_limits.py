@@ -70,6 +70,8 @@ _ADVISES = re.compile(
 _TYPED = re.compile(r"\(type `[^`\n]{0,300}`[^)\n]{0,300}\)")
 _VERDICT = re.compile(r"(?:Yes|No):")
 _FEW_WORDS = 8
+_SHORT = 3
+"""Letters of a stem that is not looked for inside of names."""
 _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
 _EXPECTED = 0.45
@@ -96,6 +98,7 @@ def limit_of(
         ]
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
+        told += _of_unsaid_callable(query, asked, shown[0])
         told += _lacks(query, asked, shown[0], draft, worded=worded, named=named)
         told += _not_as_expected(query, asked, shown, draft)
     return min(limit for limit, _reason in told), [reason for _limit, reason in told if reason]
@@ -355,9 +358,23 @@ def _of_other_class(asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int
             yield MEDIUM - 1, f"the question asks about {one.name}, and this is a parameter of {first.symbol}"
 
 
+def _of_unsaid_callable(
+    query: ResearchQuery, asked: ParsedQuestion, first: Passage
+) -> Iterator[tuple[int, str]]:
+    """What a how-to finds by its words alone, of something that it does not speak of: `unstack(sort)` for sorting rows."""
+    if asked.kind != "how_to" or first.pinned or not first.symbol or is_named(query, first):
+        return
+    *owners, last = first.symbol.split(".")
+    own = _stems_of(" ".join([last, *(one for one in owners[-1:] if one[:1].isupper())]))
+    said = _stems_of(asked.asking)
+    if not any(one in said or any(one.startswith(root) for root in said if len(root) > _SHORT) for one in own):
+        yield MEDIUM - 1, f"the question does not speak of {last}"
+
+
 def _of_opposite(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int, str]]:
     """A name that says the opposite of what is asked for: `unstructure` where the question says "structure"."""
-    own = _stems_of(" ".join([(first.symbol or "").rpartition(".")[2], first.parameter or ""]))
+    lead = "" if first.pinned or asked.kind != "how_to" else first.lead
+    own = _stems_of(" ".join([(first.symbol or "").rpartition(".")[2], first.parameter or "", lead]))
     telling = telling_stems(asked, query.framework)
     for one in sorted(own - telling):
         if any(is_opposite(one, other) for other in telling - own):
