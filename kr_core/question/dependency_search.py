@@ -18,14 +18,16 @@ from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import read_bytes, read_text
+from kr_core.project.package_names import normalise
 from kr_core.question.framework import library_of, named_framework, undeclared
-from kr_core.question.packages import ReadingAllowance, roots_described, sources_of
+from kr_core.question.packages import ReadingAllowance, requirements_of, roots_described, sources_of
 from kr_core.text import STOP_WORDS, content_words, is_weak, root_of, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from kr_core.project.distributions import Distribution
     from kr_core.project.project import LocalProject
 
 __all__ = ["FrameworkChoice", "choose_framework", "direct_dependencies"]
@@ -44,6 +46,7 @@ _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
+_MEMBER = re.compile(r"(?<![\w.])[A-Z]\w*[a-z]\w*\.[a-z_]\w+")
 _SPELLS_PYTHON = re.compile(r"\bpython\b|\w\.\w|`|\bimport\b", re.IGNORECASE)
 _DEFINES = re.compile(
     rb"(?<![ \t])[ \t]*+(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+"
@@ -61,6 +64,10 @@ _MAX_CLASSES = 3
 """Classes of a question that are looked for in all sources of each library."""
 _MAX_NAMES = 40
 """Identifiers of a question that are looked for; a pasted traceback has hundreds."""
+_MAX_HELD = 5
+"""Names that the asker expects, or spells with their class, that are looked for in all sources of each library."""
+_AT_TOP = 2
+"""What a name counts that a library exports at its top; one below is a part of it, or an old version that it keeps."""
 _MAX_WORDS = 100
 """Words of a question that are looked for."""
 _MAX_DESCRIPTION_LENGTH = 8_000
@@ -121,13 +128,18 @@ def choose_framework(question: str, project: LocalProject, expected: Sequence[st
     searched = tuple(one.name for one in known)
     # what is taken for a library that is not there may be a class of one that is
     owner = _owner(guess, known) if guess else _quoted(question, known) or _owner(question, known)
+    again = ReadingAllowance(_MAX_READ_BYTES)
+    known = [one._replace(reading=again) for one in known]
+    holding = [] if owner else _holding([*expected, *_members_in(question)], known)
+    owner = owner or _required_by_others(holding)
     owner = owner or _owner(" ".join(f"`{each}`" for each in map(_owner_of, expected) if each), known)
     if owner:
         return FrameworkChoice(owner, searched)
-    if guess or is_word:
+    if (guess or is_word) and not holding:
         return FrameworkChoice(name)
-    again = ReadingAllowance(_MAX_READ_BYTES)
-    ranked = _ranked(question, [one._replace(reading=again) for one in known])
+    ranked = _ranked(question, holding or known)
+    if holding and ranked:
+        return FrameworkChoice(ranked[0][1], searched)
     if ranked and (ranked[0][0] >= _SURE or name is None):
         return FrameworkChoice(ranked[0][1], searched)
     return FrameworkChoice(name)
@@ -137,6 +149,55 @@ def _owner_of(name: str) -> str:
     """What a library must define for a name to be its own: the class of a member, a name without an owner; else empty."""
     owner, dot, _rest = name.partition(".")
     return owner if not dot or owner[:1].isupper() else ""
+
+
+def _members_in(question: str) -> list[str]:
+    """What a question spells as a member of a class: `Session.scalars`."""
+    return list(dict.fromkeys(_MEMBER.findall(question)))
+
+
+def _is_member(name: str) -> bool:
+    """Whether a name is that of a member of a class: many classes have a `get`."""
+    return "." in name and _is_class(name.split(".")[-2])
+
+
+def _holding(names: Sequence[str], libraries: Sequence[_Library]) -> list[_Library]:
+    """The libraries that hold most of some names: a member beside its class, anything else among what a package exports."""
+    wanted = list(dict.fromkeys(names))[:_MAX_HELD]
+    counted = [sum(_holds(one, name) for name in wanted) for one in libraries] if wanted else []
+    most = max(counted, default=0)
+    return [one for one, count in zip(libraries, counted, strict=True) if count == most] if most else []
+
+
+def _holds(library: _Library, name: str) -> int:
+    """What a library counts for a name: more where it is exported at its top, nothing where it is not found."""
+    *owners, last = name.encode().split(b".")
+    owner = owners[-1] if owners and owners[-1][:1].isupper() else b""
+    if not owner:
+        said = re.compile(rb"\b%s\b" % re.escape(last))
+        for exporting, worth in ((library.at_top(), _AT_TOP), (library.files, 1)):
+            files = [file for file in exporting if _exports(file)]
+            if any(last in text and said.search(text) for text in library.texts(files)):
+                return worth
+        return 0
+    return int(
+        any(
+            last in text
+            and _is_defined(owner, text, _DEFINES_CLASS)
+            and _is_defined(last, text, _DEFINES, assigned=True)
+            for text in library.texts(most=_MAX_QUOTED_BYTES)
+        )
+    )
+
+
+def _required_by_others(libraries: Sequence[_Library]) -> str | None:
+    """The one of several libraries that each of the others requires: they offer again what it has; of one library, itself."""
+    required = [requirements_of(one.distribution) if one.distribution else frozenset() for one in libraries]
+    for place, one in enumerate(libraries):
+        others = [*required[:place], *required[place + 1 :]]
+        if all(normalise(one.name) in each for each in others):
+            return one.name
+    return None
 
 
 def direct_dependencies(project: LocalProject) -> list[str]:
@@ -157,6 +218,7 @@ class _Library(NamedTuple):
     description: frozenset[str]
     reading: ReadingAllowance
     """Shared by all libraries."""
+    distribution: Distribution | None = None
     folder: Path | None = None
     """Of a package of npm, whose sources are its declarations."""
 
@@ -164,17 +226,17 @@ class _Library(NamedTuple):
         """The same with the README and the code of a package of npm, which hold what it raises."""
         return self if self.folder is None else self._replace(files=tuple(_code(self.folder)))
 
-    def texts(
-        self, *, exported: bool = False, most: int = _MAX_BYTES, largest: int = _MAX_FILE_BYTES
-    ) -> Iterator[bytes]:
-        """What its sources hold, within the limits; of what it exports only the files at its top."""
-        left = most
+    def at_top(self) -> list[Path]:
+        """Its sources in the folder at its top."""
         top = min((len(file.parts) for file in self.files), default=0)
-        for file in self.files:
-            if exported and (
-                len(file.parts) > top or file.stem.partition(".")[0] not in {"__init__", "index"}
-            ):
-                continue
+        return [file for file in self.files if len(file.parts) == top]
+
+    def texts(
+        self, files: Sequence[Path] | None = None, *, most: int = _MAX_BYTES, largest: int = _MAX_FILE_BYTES
+    ) -> Iterator[bytes]:
+        """What its sources hold, or some of them, within the limits."""
+        left = most
+        for file in self.files if files is None else files:
             try:
                 size = file.stat().st_size
                 if size > largest:
@@ -197,13 +259,20 @@ def _library(
             sources_of(one, listing),
             key=lambda file: (len(file.parts), file.name != "__init__.py", str(file)),
         )
-        return _Library(one.name, tuple(files), one.environment.bounds, roots_described(one), reading)
+        return _Library(
+            one.name, tuple(files), one.environment.bounds, roots_described(one), reading, distribution=one
+        )
     module = project.module(name)
     if module is None:
         return None
     folder = module.folder / module.name
     declared, described = tuple(_declarations(folder)), _described(folder, module.bounds)
-    return _Library(module.name, declared, module.bounds, described, reading, folder)
+    return _Library(module.name, declared, module.bounds, described, reading, folder=folder)
+
+
+def _exports(file: Path) -> bool:
+    """Whether a file says what a package, or a part of it, exports."""
+    return file.stem.partition(".")[0] in {"__init__", "index"}
 
 
 def _declarations(folder: Path) -> list[Path]:
@@ -287,7 +356,7 @@ def _owner(question: str, libraries: Sequence[_Library]) -> str | None:
     """The only one of the libraries that has an identifier of the question; what it exports counts before what it holds."""
     spelled = (name for found in _IDENTIFIER.findall(question) for name in found if name)
     names = [name for name in dict.fromkeys(spelled) if not hasattr(builtins, name) and name[1:2] != "."]
-    names = names[:_MAX_NAMES]
+    names = [name for name in names if not _is_member(name)][:_MAX_NAMES]
     for name in names:
         last = name.rpartition(".")[2].encode()
         for exported in (True, False):
@@ -303,7 +372,8 @@ def _has(library: _Library, name: bytes, *, exported: bool) -> bool:
     """Whether a library exports a name, or defines it among the sources nearest to its top."""
     if exported:
         said = re.compile(rb"\b%s\b" % re.escape(name))
-        return any(name in text and said.search(text) for text in library.texts(exported=True))
+        exporting = [file for file in library.at_top() if _exports(file)]
+        return any(name in text and said.search(text) for text in library.texts(exporting))
     return any(_is_defined(name, text, _DEFINES, assigned=True) for text in library.texts())
 
 

@@ -143,6 +143,11 @@ def _metadata(one: Distribution) -> str:
         return ""
 
 
+def requirements_of(one: Distribution) -> frozenset[str]:
+    """The names of the distributions that one requires, extras included."""
+    return frozenset(normalise(name) for name, _condition in _REQUIRED.findall(_metadata(one)))
+
+
 def roots_described(one: Distribution) -> frozenset[str]:
     """The stems of the words that a distribution describes itself with."""
     try:

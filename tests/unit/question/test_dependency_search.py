@@ -112,6 +112,41 @@ def test_the_names_that_an_asker_expects_tell_the_library(project, question, nam
     assert choose_framework(question, project, names).framework == framework
 
 
+@pytest.mark.req("A12", "A14")
+def test_a_name_that_several_dependencies_offer_is_of_the_one_that_others_build_on(tmp_path):
+    """A member is looked for beside its class, in all of a library; one exported at the top counts more than one below."""
+    site = tmp_path / ".venv/lib/python3.11/site-packages"
+    padding = {f"part{number}.py": "# padding\n" * 39_000 for number in range(5)}
+    sessions = "class Session:\n    def scalars(self): ...\n"
+    _install(site, "arrays", {"__init__.py": "", **padding, "sessions.py": sessions})
+    _install(
+        site,
+        "wires",
+        {"__init__.py": "from wires.client import Session\n", "client.py": "class Session: ...\n"},
+    )
+    _install(site, "xml", {"__init__.py": "", "select.py": "def scalars(entity): ...\n"})
+    for name in ("arrays", "wires"):
+        (site / name / "random").mkdir()
+        (site / name / "random/__init__.py").write_text("from .made import default_rng\n")
+        with (site / f"{name}-1.0.dist-info/RECORD").open("a") as record:
+            record.write(f"{name}/random/__init__.py,,\n")
+    (site / "wires-1.0.dist-info/METADATA").write_text(
+        "Name: wires\nVersion: 1.0\nRequires-Dist: arrays>=1\n\n"
+    )
+    (tmp_path / ".venv/pyvenv.cfg").write_text("version = 3.11.9\n")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "shop"\ndependencies = ["wires", "xml", "arrays"]\n'
+    )
+    project = LocalProject(tmp_path, tmp_path, {}, own_prefix=None)
+
+    def chosen(question, *names):
+        return choose_framework(question, project, names).framework
+
+    assert chosen("How do I get reproducible numbers?", "default_rng", "integers") == "arrays"
+    assert chosen("Which one gives me entities: select one entity?", "Session.scalars") == "arrays"
+    assert chosen("What does Session.scalars return for an entity?") == "arrays"
+
+
 @pytest.mark.req("A12")
 def test_no_framework_is_made_of_a_word_that_only_stands_where_one_might(project):
     """Neither a class, a keyword, a variable nor an everyday noun becomes a library."""
