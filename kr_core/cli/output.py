@@ -9,6 +9,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from kr_core import yaml_text
+from kr_core.cli.documentation import documentation
 from kr_core.terminal_text import Screen, cleaned, columns, printable
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _RESULT_WIDTH = 100
 _HEADING_WIDTH = 120
+_BELOW_SURE = 2
+"""Passages that are shown below an answer that is sure."""
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
@@ -50,6 +53,9 @@ def answer(
     if results.match is not None and results.match.warning and result.status == "cache-hit":
         lines += [f"Note: {results.match.warning}.", ""]
     lines += [results.summary or "No summary.", ""]
+    if results.citations:  # else nothing was found, and what came nearest is no answer
+        passages = results.passages[:_BELOW_SURE] if results.confidence == "high" else results.passages
+        lines += documentation(passages, request.query.question, results.summary)
     lines += _sources(results)
     if results.written_by is not None:
         lines += [f"Written by {results.written_by.told}", ""]

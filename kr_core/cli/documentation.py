@@ -1,0 +1,124 @@
+"""The documentation that an answer was found in, as its authors wrote it, cut to what a terminal shows at once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kr_core.text import STOP_WORDS, root_of, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kr_core.model import ResultPassage
+
+__all__ = ["documentation"]
+
+_MOST_LINES, _FIRST, _OTHERS = 45, 25, 12
+"""Lines of all passages together, of the best one, and of each of the others."""
+_LEAST = 3
+"""Lines for which there must be room."""
+_PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
+"""A line of a signature that has one parameter."""
+_MANY = 6
+"""Lines of parameters from which on only those are shown that the question speaks of."""
+_SHORT, _NEAR = 4, 0.5
+"""Lines of a passage that is shown whatever it holds, and the share of the words of the best that a longer one must hold."""
+_DECLARED = re.compile(r"(?:class|(?:async )?def|function) \w+")
+"""The first of the lines behind a parameter's documentation that declare it."""
+_SAID = 0.2
+"""A passage with no larger a share of new words is said already."""
+_BEGINNING = 2
+"""So many words of the question more than its beginning another run of a passage must hold."""
+_RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
+"""The line below a heading."""
+
+
+def documentation(passages: Sequence[ResultPassage], question: str, said: str) -> list[str]:
+    """The passages as lines of Markdown, best first, without those that the answer, or another passage, says in full.
+
+    Args:
+        passages: what the answer was found in.
+        question: decides which lines of a long passage are shown.
+        said: the answer.
+    """
+    roots = frozenset(root_of(word) for word in words(question) if word not in STOP_WORDS)
+    held = [len(roots.intersection(map(root_of, words(one.text)))) for one in passages]
+    known = set(words(said))
+    shown: list[str] = []
+    left = _MOST_LINES
+    for one, count in zip(passages, held, strict=True):
+        lines = list(_without_parameters(_without_empty_parts(_prose(one.text)), roots))
+        is_beside = len(lines) > _SHORT and count < _NEAR * max(held)
+        told = set(words("\n".join(lines)))
+        is_said = len(told - known) <= (_SAID * len(told) if len(lines) > _SHORT else 0)
+        if left < _LEAST or is_beside or is_said:
+            continue
+        run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)
+        left -= len(run)
+        known |= set(words("\n".join(run)))
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", one.text)), default=0))
+        shown += [f"`{one.symbol or one.kind}`, {one.locator or one.url}:", "", fence, *run, fence, ""]
+    return ["Documentation:", "", *shown] if shown else []
+
+
+def _prose(text: str) -> list[str]:
+    """The lines of a passage, of a parameter without its declaration if there is anything else."""
+    lines = text.strip().split("\n")
+    declared = next((place for place, line in enumerate(lines) if place and _DECLARED.fullmatch(line)), None)
+    return lines[:declared]
+
+
+def _without_empty_parts(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without headings behind which nothing stands: parameters have passages of their own."""
+    place = 0
+    while place < len(lines):
+        if _is_heading(lines, place):
+            after = place + 2
+            while after < len(lines) and not lines[after].strip():
+                after += 1
+            if after == len(lines) or _is_heading(lines, after):
+                place = after
+                continue
+        yield lines[place].rstrip()
+        place += 1
+
+
+def _is_heading(lines: Sequence[str], place: int) -> bool:
+    is_ruled = place + 1 < len(lines) and _RULE.fullmatch(lines[place + 1]) is not None
+    return is_ruled and bool(lines[place].strip())
+
+
+def _without_parameters(lines: Iterable[str], roots: frozenset[str]) -> Iterator[str]:
+    """The lines, of many parameters in a row only those with a word of the question; dots for the others."""
+    run: list[str] = []
+    for line in lines:
+        if _PARAMETER.fullmatch(line):
+            run.append(line)
+            continue
+        left_out = False
+        for each in run:
+            found = _PARAMETER.fullmatch(each)
+            name = (found and found["name"]) or ""
+            is_asked = not roots.isdisjoint(root_of(word) for word in words(name.replace("_", " ")))
+            if len(run) < _MANY or is_asked:
+                yield each
+                left_out = False
+            elif not left_out:
+                yield "    ...,"
+                left_out = True
+        run = []
+        yield line
+    yield from run
+
+
+def _best_run(lines: Sequence[str], most: int, roots: frozenset[str]) -> list[str]:
+    """The first run of so many lines that holds most of what is asked, with dots for what stands before and behind it."""
+    if len(lines) <= most:
+        return list(lines)
+    held = [frozenset(map(root_of, words(line))) & roots for line in lines]
+    counts = [len(frozenset().union(*held[at : at + most])) for at in range(len(lines) - most + 1)]
+    best = max(counts)
+    start = 0 if counts[0] + _BEGINNING > best else counts.index(best)
+    before, after = ["..."] if start else [], ["..."] if start + most < len(lines) else []
+    return [*before, *lines[start : start + most], *after]
