@@ -28,6 +28,8 @@ _DECLARED = re.compile(r"(?:class|(?:async )?def|function) \w+")
 """The first of the lines behind a parameter's documentation that declare it."""
 _SAID = 0.2
 """A passage with no larger a share of new words is said already."""
+_FEW = 2
+"""New words that are none: an article, a mark."""
 _BEGINNING = 2
 """So many words of the question more than its beginning another run of a passage must hold."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
@@ -51,7 +53,7 @@ def documentation(passages: Sequence[ResultPassage], question: str, said: str) -
         lines = list(_without_parameters(_without_empty_parts(_prose(one.text)), roots))
         is_beside = len(lines) > _SHORT and count < _NEAR * max(held)
         told = set(words("\n".join(lines)))
-        is_said = len(told - known) <= (_SAID * len(told) if len(lines) > _SHORT else 0)
+        is_said = len(told - known) <= max(_SAID * len(told) if len(lines) > _SHORT else 0, _FEW)
         if left < _LEAST or is_beside or is_said:
             continue
         run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)

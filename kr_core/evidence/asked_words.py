@@ -112,7 +112,10 @@ class AskedWords:
         if any(last == one.name.rpartition(".")[2] for one in self.parsed.identifiers):
             return True
         plural = "s?" if len(last) > _SHORT else ""
-        spelled = re.compile(rf"(?<!\w){re.escape(last)}{plural}(?!\w)")
+        one = f"{re.escape(last)}{plural}"
+        if last.endswith("y") and len(last) > _SHORT:  # strategies
+            one = f"(?:{one}|{re.escape(last[:-1])}ies)"
+        spelled = re.compile(rf"(?<!\w){one}(?!\w)")
         if spelled.search(self.question) or spelled.search(self._unhyphened):
             return True
         if len(last) >= _LONG_NAME and last.lower() in self._joined:

@@ -121,6 +121,9 @@ def _value_told(
             return quoted(one.passage, told)
         if value is None or len(value) > LONG_VALUE or (only and one.name != only):
             continue
+        given = _given_by_taker(asked, one, known)
+        if given is not None:
+            return given
         holder, named = _held_by(one, known[0])
         verdict = verdict_of_default(asked, one.name, value, [one.symbol, *one.passage.aliases])
         text = f"{verdict}: the" if verdict else "The"
@@ -141,6 +144,33 @@ def _value_told(
             return DirectAnswer(f"{text}.", (quote,), slots)
         text += f", which {relative} `{folded(meaning)}`."
         return DirectAnswer(text, (quote, place), (*slots, meaning), (meaning,))
+    return None
+
+
+def _given_by_taker(asked: AskedWords, one: NamedParameter, known: Sequence[Passage]) -> DirectAnswer | None:
+    """The default of what the question names beside the class of a parameter, where that is an object of this class: a session's `ClientTimeout(total=300)`."""
+    made = re.compile(rf"\b{re.escape(one.symbol.rpartition('.')[2])}\(.*\b{re.escape(one.name)}=")
+    for taker in known:
+        owner = (taker.symbol or "").rpartition(".")[2]
+        if (
+            not taker.parameter
+            or taker.symbol == one.symbol
+            or not (asked.names(owner) or asked.expects(owner))
+        ):
+            continue
+        name = taker.default_means or taker.default or ""
+        constant = behind(known, name) if name.isidentifier() else None
+        if (
+            constant is None
+            or not made.search(value := value_of(constant))
+            or len(folded(value)) > LONG_VALUE
+        ):
+            continue
+        text = (
+            f"The default of `{taker.parameter}` in `{taker.symbol}` is `{name}`, which is `{folded(value)}`."
+        )
+        quotes = (Quote(taker, last_run(taker)), Quote(constant, assignment_of(constant)))
+        return DirectAnswer(text, quotes, (taker.parameter, taker.symbol or "", name, value), (value,))
     return None
 
 

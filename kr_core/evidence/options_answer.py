@@ -21,7 +21,7 @@ _ASKS_PARAMETERS = re.compile(
     r"\b(?:options?|parameters?|params|arguments?|args|settings?|keywords?|kwargs|fields?)\b", re.IGNORECASE
 )
 _ITEM = re.compile(
-    r"^[ \t]*+(?:[-*+•][ \t]++)?(``?[\w.+-]{1,40}``?|'[\w.+-]{1,40}'|\"[\w.+-]{1,40}\")[ \t]{0,9}(?:\(default\)|,[^\n]{0,30})?[ \t]{0,9}(?::|--|$)",
+    r"^[ \t]*+(?:[-*+•][ \t]++)?(?:[Ii]f[ \t]++)?(``?[\w.+-]{1,40}``?|'[\w.+-]{1,40}'|\"[\w.+-]{1,40}\")[ \t]{0,9}(?:\(default\)|,[^\n]{0,30})?[ \t]{0,9}(?::|--|, then\b|$)",
     re.MULTILINE,
 )
 """A value that an item of a list explains."""

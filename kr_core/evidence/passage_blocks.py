@@ -329,7 +329,8 @@ class PassageBlocks:
         claims = self.meaning(part)
         default = None if marks_nothing(passage.default or "") else passage.default
         for word, name in (("The type", passage.annotation), ("The default", default)):
-            stands_for = behind(part.support, name) if passage.parameter and name else None
+            known = [*part.support, *(one.passage for one in self.parts)]
+            stands_for = behind(known, name) if passage.parameter and name else None
             if stands_for is None or not name or not holds(passage.text, name):
                 continue
             value = value_of(stands_for)

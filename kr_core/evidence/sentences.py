@@ -241,9 +241,11 @@ def behind(known: Sequence[Passage], name: str) -> Passage | None:
         (
             one
             for one in known
-            if one.what == "constant"
-            and one.kind in {"constant", "type"}
-            and (one.symbol or "").rpartition(".")[2] == bare
+            if (one.symbol or "").rpartition(".")[2] == bare
+            and (
+                (one.what == "constant" and one.kind in {"constant", "type"})
+                or (one.what == "attribute" and bare.isupper() and "=" in assignment_of(one))
+            )
         ),
         None,
     )

@@ -72,9 +72,8 @@ class AbsentNames:
     def _not_taken(self, chosen: dict[Identifier, NameEntry]) -> Iterator[UnresolvedName]:
         """The arguments of the question's calls that the library's callables do not take."""
         named = {one.name: entry for one, entry in chosen.items() if not self._question.is_foreign(one)}
-        for called, keyword in dict.fromkeys(
-            [*called_keywords(self._question.whole), *said_keywords(self._question.text)]
-        ):
+        pairs = [*called_keywords(self._question.whole), *said_keywords(self._question.text)]
+        for called, keyword in dict.fromkeys([*pairs, *self._spelled_beside(chosen)]):
             entry = named.get(called)
             if entry is None or not (
                 self._library.is_root(called.partition(".")[0])
@@ -89,6 +88,16 @@ class AbsentNames:
             ):
                 nearest = nearest_arguments(self._lookup.index, entry.name, keyword, taken)
                 yield UnresolvedName(name=f"{called}({keyword})", nearest=nearest)
+
+    def _spelled_beside(self, chosen: dict[Identifier, NameEntry]) -> Iterator[tuple[str, str]]:
+        """A keyword that the question spells (`parallel=True`) beside the one callable that it names, if nothing in the library takes it."""
+        callables = {entry.name: one.name for one, entry in chosen.items() if not entry.parameter}
+        if len(callables) != 1:
+            return
+        for one in self._question.names:
+            is_spelled = one.form == "keyword" and one.place == "prose"
+            if is_spelled and not any(each.parameter for each in self._lookup.named(one.name)):
+                yield next(iter(callables.values())), one.name
 
     def _unresolved(self, meant: Sequence[Resolved], owner: str) -> tuple[UnresolvedName, ...]:
         told = []

@@ -175,7 +175,7 @@ class InstalledDocs:
         try:
             answered, told = asked(found)
             notes += told
-            if not is_answered(answered, hands_on=isinstance(found.material, NodeMaterial)):
+            if not is_answered(answered, query.names, hands_on=isinstance(found.material, NodeMaterial)):
                 answered = merge(answered, of_dependencies(), query.framework, query.names)
         except Cancelled:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from kr_core.toolkit import COVERED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kr_core import Passage
     from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
@@ -31,15 +31,18 @@ _REFERS = re.compile(
 )
 
 
-def is_answered(own: IndexAnswer, *, hands_on: bool = False) -> bool:
+def is_answered(own: IndexAnswer, expected: Collection[str] = (), *, hands_on: bool = False) -> bool:
     """Whether a library's own documentation says enough of a question that nothing else is asked.
 
     Args:
         own: what it says.
+        expected: the names of the request; one that its documentation only mentions may be a dependency's.
         hands_on: whether it may document what it hands on only by name, as `express` does `express.static`: then
             what the question names is not enough.
     """
     if not own.passages or (hands_on and any(map(_refers, own.passages))):
+        return False
+    if any(one.mentioned and one.name in expected for one in own.unresolved):
         return False
     if own.unresolved and (hands_on or not own.passages[0].pinned):
         return False

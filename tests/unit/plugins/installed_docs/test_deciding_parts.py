@@ -306,3 +306,113 @@ def test_the_default_of_a_switch_decides(install, ask_about):
 )
 def test_whether_there_is_a_default_asks_for_it(question, asks):
     assert ("default" in parse_question(question).kinds) is asks
+
+
+CLIENT = '''\
+"""Sends crates."""
+
+WAIT = Wait(total=5 * 60, connect=30)
+sentinel = object()
+
+
+class Wait:
+    """How long to wait for crates.
+
+    Attributes
+    ----------
+    total : float, optional
+        The total time, in seconds.
+    """
+
+    total: float | None = None
+    connect: float | None = None
+
+    def __init__(self, total: float | None = None, connect: float | None = None):
+        self.total = total
+
+
+class CrateSession:
+    """A session that sends crates."""
+
+    def __init__(self, wait=sentinel):
+        if wait is sentinel:
+            self._wait = WAIT
+
+
+class Retry:
+    """Sends crates once more."""
+
+    #: The most seconds between two attempts.
+    DEFAULT_PAUSE_MAX = 120
+
+    def __init__(self, pause_max: float = DEFAULT_PAUSE_MAX):
+        """Make one.
+
+        Args:
+            pause_max: The longest pause between two attempts, in seconds.
+        """
+
+
+class Filler:
+    """Fills what is missing in crates.
+
+    Parameters
+    ----------
+    strategy : str, default='mean'
+        How crates are filled.
+
+        - If "mean", then use the mean of the others. Only for numbers.
+        - If "common", then use what is most common. Also for words.
+    """
+
+    def __init__(self, strategy="mean"):
+        self.strategy = strategy
+
+
+def track(crates, total=None):
+    """Show how far crates are.
+
+    Args:
+        crates: The crates.
+        total: How many there are.
+    """
+'''
+
+
+@pytest.fixture
+def sender(install):
+    install("sender", {"sender/__init__.py": CLIENT})
+
+
+@pytest.mark.req("A2")
+def test_a_default_that_a_constant_of_the_class_holds_is_told(sender, ask_about):
+    told, _level = ask_about("sender", "How long does Retry pause at most by default?", "Retry", "pause_max")
+    assert "`DEFAULT_PAUSE_MAX`, which is `120`." in told
+
+
+@pytest.mark.req("A2")
+def test_the_default_of_a_class_gives_way_to_what_its_taker_makes_of_it(sender, ask_about):
+    """A session waits 300 seconds, though `total` alone defaults to `None`."""
+    told, _level = ask_about(
+        "sender", "What is the default total wait of a crate session?", "Wait", "CrateSession"
+    )
+    assert told.startswith(
+        "The default of `wait` in `sender.CrateSession` is `WAIT`, which is `Wait(total=5 * 60, connect=30)`."
+    )
+    told, _level = ask_about("sender", "What is the default of total in Wait?", "Wait")
+    assert told.startswith("The default of `total` in `sender.Wait` is `None`")
+
+
+@pytest.mark.req("A2")
+def test_the_plural_of_a_parameter_asks_for_its_values(sender, ask_about):
+    told, _level = ask_about("sender", "Which strategies does Filler accept?", "Filler")
+    assert told.startswith('The options of `strategy` in `sender.Filler`: "mean", "common".')
+
+
+@pytest.mark.req("A1", "A14")
+def test_a_keyword_that_nothing_takes_is_said_to_be_missing(sender, ask_about):
+    told, level = ask_about("sender", "How do I use sender.track with the parallel=True option?", "track")
+    assert told.startswith("KR found nothing named `sender.track(parallel)` in sender 1.2.0")
+    assert level == "low"
+    told, _level = ask_about("sender", "How do I use sender.track with strategy='mean'?", "track")
+    assert "found nothing" not in told

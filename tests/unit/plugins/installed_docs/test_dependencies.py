@@ -173,6 +173,20 @@ def test_a_dependency_is_not_asked_where_the_package_answers(installed, project,
     assert not [passage for passage in missed.passages if passage.notes]
 
 
+@pytest.mark.req("A7", "A14")
+def test_an_expected_name_that_the_package_only_mentions_is_told_by_the_dependency_that_has_it(
+    installed, install, ask_about
+):
+    """The package answers the rest itself."""
+    text = TOOLBOX["toolbox/_box.py"].replace("A box.", "A box. Lifts its lid by a crate `Knob`.")
+    folder = install("toolbox", TOOLBOX | {"toolbox/_box.py": text})
+    with (folder / "METADATA").open("a") as metadata:
+        metadata.write("Requires-Dist: crate>=1\n")
+    told, _level = ask_about("toolbox", "How do I lift the lid of a Box?", "Box", "Knob")
+    assert "no entry for" not in told
+    assert "`crate.lids.Knob`: What a lid is lifted by." in told
+
+
 @pytest.mark.req("A7", "Z8")
 def test_a_dependency_is_read_only_inside_the_environment(installed, project, site, tmp_path_factory):
     """A module that is a link out of the environment is not read."""
