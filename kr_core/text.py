@@ -240,7 +240,7 @@ _TURNED_BY = {
 }
 """The stems that prefixes turn round which as a rule do not: `fault` and `default`, `play` and `display` are two words."""
 _OTHER_WAY = ("upload download", "encode decode", "encrypt decrypt", "import export")
-"""Words for one thing done the other way. Not those of a switch (`include`, `ascending`): `False` turns these round."""
+"""Pairs of opposite actions. Not those of a switch (`include`, `ascending`): `False` turns these round."""
 
 
 def tokens(text: str) -> int:
@@ -271,7 +271,7 @@ def root_of(word: str) -> str:
 
 
 def is_opposite(one: str, other: str) -> bool:
-    """Whether one of two stems is the other with a prefix that turns it round (`structur`, `unstructur`), or its other way (`upload`, `download`)."""
+    """Whether one of two stems is the other with a prefix that turns it round (`structur`, `unstructur`), or the opposite action (`upload`, `download`)."""
     if frozenset({one, other}) in _ways():
         return True
     short, long = sorted((one, other), key=len)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kr_core.evidence.heads import marks_nothing as marks_nothing
     from kr_core.evidence.sentences import sentences as sentences
     from kr_core.evidence.soft_errors import refusal as refusal
+    from kr_core.evidence.untold_parts import untold_parts as untold_parts
     from kr_core.expedition.facts.axiom_store import AxiomStore as AxiomStore
     from kr_core.files import lies_within as lies_within
     from kr_core.files import lock as lock

@@ -1,4 +1,4 @@
-"""The documentation that an answer was found in, as its authors wrote it, cut to what a terminal shows at once."""
+"""The documentation behind an answer, as its authors wrote it, cut to about a screen."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
 _MANY = 6
 """Lines of parameters from which on only those are shown that the question speaks of."""
 _SHORT, _NEAR = 4, 0.5
-"""Lines of a passage that is shown whatever it holds, and the share of the words of the best that a longer one must hold."""
+"""A passage of at most four lines always counts as near; a longer one must hold half as many words of the question as the best."""
 _DECLARED = re.compile(r"(?:class|(?:async )?def|function) \w+")
 """The first of the lines behind a parameter's documentation that declare it."""
 _SAID = 0.2
-"""A passage with no larger a share of new words is said already."""
+"""With no larger a share of new words, a passage only repeats the answer."""
 _FEW = 2
-"""New words that are none: an article, a mark."""
+"""New words that do not count: an article, a mark."""
 _BEGINNING = 2
-"""So many words of the question more than its beginning another run of a passage must hold."""
+"""How many more words of the question a later run of a passage must hold than its beginning."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
 """The line below a heading."""
 
 
 def documentation(passages: Sequence[ResultPassage], question: str, said: str) -> list[str]:
-    """The passages as lines of Markdown, best first, without those that the answer, or another passage, says in full.
+    """Show the passages as lines of Markdown, best first, without those that the answer or another passage repeats.
 
     Args:
         passages: what the answer was found in.
@@ -65,14 +65,14 @@ def documentation(passages: Sequence[ResultPassage], question: str, said: str) -
 
 
 def _prose(text: str) -> list[str]:
-    """The lines of a passage, of a parameter without its declaration if there is anything else."""
+    """The lines of a passage; of a documented parameter without its declaration."""
     lines = text.strip().split("\n")
     declared = next((place for place, line in enumerate(lines) if place and _DECLARED.fullmatch(line)), None)
     return lines[:declared]
 
 
 def _without_empty_parts(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without headings behind which nothing stands: parameters have passages of their own."""
+    """The lines without empty sections: parameters have passages of their own."""
     place = 0
     while place < len(lines):
         if _is_heading(lines, place):
@@ -92,7 +92,7 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
 
 
 def _without_parameters(lines: Iterable[str], roots: frozenset[str]) -> Iterator[str]:
-    """The lines, of many parameters in a row only those with a word of the question; dots for the others."""
+    """The lines; of many parameters in a row only those with a word of the question, and dots for the others."""
     run: list[str] = []
     for line in lines:
         if _PARAMETER.fullmatch(line):
@@ -115,7 +115,7 @@ def _without_parameters(lines: Iterable[str], roots: frozenset[str]) -> Iterator
 
 
 def _best_run(lines: Sequence[str], most: int, roots: frozenset[str]) -> list[str]:
-    """The first run of so many lines that holds most of what is asked, with dots for what stands before and behind it."""
+    """The first run of `most` lines with most words of the question; dots mark what comes before and after it."""
     if len(lines) <= most:
         return list(lines)
     held = [frozenset(map(root_of, words(line))) & roots for line in lines]

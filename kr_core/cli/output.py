@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _RESULT_WIDTH = 100
 _HEADING_WIDTH = 120
 _BELOW_SURE = 2
-"""Passages that are shown below an answer that is sure."""
+"""How many passages KR shows below an answer at `high`."""
 _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
@@ -53,7 +53,7 @@ def answer(
     if results.match is not None and results.match.warning and result.status == "cache-hit":
         lines += [f"Note: {results.match.warning}.", ""]
     lines += [results.summary or "No summary.", ""]
-    if results.citations:  # else nothing was found, and what came nearest is no answer
+    if results.citations:  # without one, nothing was found
         passages = results.passages[:_BELOW_SURE] if results.confidence == "high" else results.passages
         lines += documentation(passages, request.query.question, results.summary)
     lines += _sources(results)

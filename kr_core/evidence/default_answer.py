@@ -148,7 +148,7 @@ def _value_told(
 
 
 def _given_by_taker(asked: AskedWords, one: NamedParameter, known: Sequence[Passage]) -> DirectAnswer | None:
-    """The default of what the question names beside the class of a parameter, where that is an object of this class: a session's `ClientTimeout(total=300)`."""
+    """The object that a named taker uses by default, made of the parameter's class: a session's `ClientTimeout(total=300)`."""
     made = re.compile(rf"\b{re.escape(one.symbol.rpartition('.')[2])}\(.*\b{re.escape(one.name)}=")
     for taker in known:
         owner = (taker.symbol or "").rpartition(".")[2]

@@ -65,9 +65,9 @@ _MAX_CLASSES = 3
 _MAX_NAMES = 40
 """Identifiers of a question that are looked for; a pasted traceback has hundreds."""
 _MAX_HELD = 5
-"""Names that the asker expects, or spells with their class, that are looked for in all sources of each library."""
+"""How many names KR looks for in all sources of each library."""
 _AT_TOP = 2
-"""What a name counts that a library exports at its top; one below is a part of it, or an old version that it keeps."""
+"""The worth of a name that a library exports at its top; one below may belong to an old version inside it."""
 _MAX_WORDS = 100
 """Words of a question that are looked for."""
 _MAX_DESCRIPTION_LENGTH = 8_000
@@ -152,7 +152,7 @@ def _owner_of(name: str) -> str:
 
 
 def _members_in(question: str) -> list[str]:
-    """What a question spells as a member of a class: `Session.scalars`."""
+    """The members of classes that a question spells: `Session.scalars`."""
     return list(dict.fromkeys(_MEMBER.findall(question)))
 
 
@@ -170,7 +170,7 @@ def _holding(names: Sequence[str], libraries: Sequence[_Library]) -> list[_Libra
 
 
 def _holds(library: _Library, name: str) -> int:
-    """What a library counts for a name: more where it is exported at its top, nothing where it is not found."""
+    """How much a library has of a name: 2 if it exports the name at its top, 1 if it has it elsewhere, else 0."""
     *owners, last = name.encode().split(b".")
     owner = owners[-1] if owners and owners[-1][:1].isupper() else b""
     if not owner:
@@ -191,7 +191,7 @@ def _holds(library: _Library, name: str) -> int:
 
 
 def _required_by_others(libraries: Sequence[_Library]) -> str | None:
-    """The one of several libraries that each of the others requires: they offer again what it has; of one library, itself."""
+    """The library that all the others require: they only offer its names again. A single library is its own answer."""
     required = [requirements_of(one.distribution) if one.distribution else frozenset() for one in libraries]
     for place, one in enumerate(libraries):
         others = [*required[:place], *required[place + 1 :]]

@@ -10,16 +10,15 @@ from kr_core.evidence.citations import loads_or_links
 from kr_core.evidence.coverage import ABOUT, PARTLY, answered, is_named
 from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
+from kr_core.evidence.untold_parts import untold_parts
 from kr_core.evidence.verification import untold_notice
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
 from kr_core.project.version_gaps import gap
-from kr_core.question.analysis import subject_of
 from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
-from kr_core.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,10 +43,6 @@ _UNRESOLVED = 2
 """Names that the library does not have; more are a pasted program."""
 _EXPECTED = 6
 """The same of the names that the asker expects."""
-_TOLD = 0.5
-"""A part of a question is not answered if the answer says less than this share of its telling words."""
-_LEAST_WORDS = 3
-"""A part with fewer telling words is about what the other says: "and what to use"."""
 NOTHING = Score(score=0, level="low", reasons=("nothing was found",))
 
 
@@ -117,22 +112,8 @@ def told_with_doubt(
 
 
 def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
-    """That a part of a question for several things is not answered: the answer says less than half of its telling words."""
-    parts = parse_question(query.question).parts
-    subjects = [stems(" ".join(subject_of(part))) - stems(query.framework) for part in parts]
-    said = " ".join([*(claim.text for claim in draft.summary), *(one.code for one in draft.summary_code)])
-    for symbol in sorted({one.symbol for one in draft.citations if one.symbol}, key=len, reverse=True):
-        said = re.sub(
-            rf"(?<!\w){re.escape(symbol)}(?!\w)", " ", said
-        )  # what a thing is called answers nothing
-    told = stems(said)
-    untold = [
-        part
-        for part, subject in zip(parts, subjects, strict=True)
-        if len(subject) >= _LEAST_WORDS and len(subject & told) < _TOLD * len(subject)
-    ]
-    if len(untold) == len(parts):
-        return []
+    """That a part of a question for several things is not answered."""
+    untold = untold_parts(query, draft, surely=True)
     return [Claim(text=text) for part in untold if not loads_or_links(text := untold_notice(part))]
 
 

@@ -90,7 +90,7 @@ class AbsentNames:
                 yield UnresolvedName(name=f"{called}({keyword})", nearest=nearest)
 
     def _spelled_beside(self, chosen: dict[Identifier, NameEntry]) -> Iterator[tuple[str, str]]:
-        """A keyword that the question spells (`parallel=True`) beside the one callable that it names, if nothing in the library takes it."""
+        """A keyword beside the one callable that the question names (`parallel=True`), if nothing in the library takes it."""
         callables = {entry.name: one.name for one, entry in chosen.items() if not entry.parameter}
         if len(callables) != 1:
             return

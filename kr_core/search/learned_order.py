@@ -57,7 +57,7 @@ def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPas
 
 
 def _most_spoken_of(index: PassageIndex, best: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Of the members of several classes with the name of the first passage's, the one that is spoken of most."""
+    """The member that passages name most, of those of several classes that share the name of the first passage's."""
     first = best[0] if best else None
     if first is None or first.passage.parameter or not _owner(first.passage).rpartition(".")[2][:1].isupper():
         return []

@@ -79,7 +79,7 @@ _FIELD_WEIGHTS = (6.0, 3.0, 1.0, 0.6, 0.6)
 
 _MOST_NAMED = 2_000
 _MOST_SPOKEN, _CLEARLY = 60, 1.5
-"""Passages in which a name is counted, and how many times as often as another it is said to be meant."""
+"""How many passages KR counts for a name, and how much more often than the first one it must occur."""
 _NOT_SEARCHED = frozenset({"message", "setting", "requirements"})
 
 
@@ -279,7 +279,7 @@ class PassageIndex:
         return self.get([int(row[0]) for row in rows])
 
     def most_spoken_of(self, symbols: Sequence[str]) -> str:
-        """Of members with one name, that which passages name most often with its owner; the first where none is clearly ahead."""
+        """The one of several members that passages name most often with its owner; the first, unless another is clearly ahead."""
         counted = {
             symbol: len(self.saying(" ".join(symbol.split(".")[-2:]), _MOST_SPOKEN)) for symbol in symbols
         }

@@ -16,6 +16,7 @@ from kr_core.toolkit import (
     parse_question,
     stem,
     telling_stems,
+    untold_parts,
     words,
 )
 from kr_plugins.scorers.evidence.answer_features import is_of_unsaid_owner, is_worded, share_beside_name
@@ -71,7 +72,7 @@ _TYPED = re.compile(r"\(type `[^`\n]{0,300}`[^)\n]{0,300}\)")
 _VERDICT = re.compile(r"(?:Yes|No):")
 _FEW_WORDS = 8
 _SHORT = 3
-"""Letters of a stem that is not looked for inside of names."""
+"""A stem of at most three letters is too short to look for inside names."""
 _HALF, _NAMED = 0.5, 0.3
 """The share of the telling words that an answer must say at least; less if the question names what is cited."""
 _EXPECTED = 0.45
@@ -231,6 +232,8 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
+    if untold_parts(query, draft, surely=False):
+        yield HIGH - 1, "a part of the question is hardly spoken of"
     if not worded and not _speaks_of_it(query, asked, first, draft):
         yield little - 1, "what is quoted does not speak of most of what was asked"
 
@@ -361,25 +364,30 @@ def _of_other_class(asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int
 def _of_unsaid_callable(
     query: ResearchQuery, asked: ParsedQuestion, first: Passage
 ) -> Iterator[tuple[int, str]]:
-    """What a how-to finds by its words alone, of something that it does not speak of: `unstack(sort)` for sorting rows."""
+    """A part of something that a how-to does not mention, found by its words alone: `unstack(sort)` for sorting rows."""
     if asked.kind != "how_to" or first.pinned or not first.symbol or is_named(query, first):
         return
     *owners, last = first.symbol.split(".")
     own = _stems_of(" ".join([last, *(one for one in owners[-1:] if one[:1].isupper())]))
     said = _stems_of(asked.asking)
-    if not any(one in said or any(one.startswith(root) for root in said if len(root) > _SHORT) for one in own):
+    if not any(
+        one in said or any(one.startswith(root) for root in said if len(root) > _SHORT) for one in own
+    ):
         yield MEDIUM - 1, f"the question does not speak of {last}"
 
 
 def _of_opposite(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> Iterator[tuple[int, str]]:
     """A name that says the opposite of what is asked for: `unstructure` where the question says "structure"."""
-    lead = "" if first.pinned or asked.kind != "how_to" else first.lead
-    own = _stems_of(" ".join([(first.symbol or "").rpartition(".")[2], first.parameter or "", lead]))
+    name = _stems_of(" ".join([(first.symbol or "").rpartition(".")[2], first.parameter or ""]))
+    is_found = (
+        asked.kind == "how_to" and not first.pinned
+    )  # by its words alone: they may be about the other way
     telling = telling_stems(asked, query.framework)
-    for one in sorted(own - telling):
-        if any(is_opposite(one, other) for other in telling - own):
-            yield MEDIUM - 1, f"{_last(first)} says the opposite of what is asked for"
-            return
+    for own in (name, name | _stems_of(first.lead)) if is_found else (name,):
+        for one in sorted(own - telling):
+            if any(is_opposite(one, other) for other in telling - own):
+                yield MEDIUM - 1, f"{_last(first)} says the opposite of what is asked for"
+                return
 
 
 def _share_said(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> float:

@@ -753,3 +753,29 @@ def test_a_paragraph_about_more_is_read_from_the_sentence_that_names_the_paramet
         "`scales.near(same_ok=...)` (default `False`): Nothing is near itself, but you can make it so by setting"
     )
     assert "one gram" not in text
+
+
+@pytest.mark.req("A8")
+def test_a_parameter_of_what_the_question_does_not_speak_of_is_no_sure_answer(install, ask_about):
+    """`unstack(sort)` has all words of a question about sorting; so has what does a thing the other way."""
+    source = '''\
+        """Tables."""
+
+        def unstack(sort=True):
+            """Unstack a table.
+
+            Args:
+                sort: Sort the columns. This also orders the rows of the result.
+            """
+
+        def stream(files=None):
+            """Stream a response.
+
+            Args:
+                files: The upload of files to stream.
+            """
+        '''
+    install("tables", {"tables/__init__.py": source})
+    assert ask_about("tables", "How do I sort rows and columns in tables?")[1] == "low"
+    assert ask_about("tables", "How do I stream a download of files in tables?")[1] == "low"
+    assert ask_about("tables", "How do I stream an upload of files in tables?")[1] != "low"
