@@ -173,8 +173,12 @@ def _is_no_member(lookup: NameLookup, one: Identifier) -> bool:
 
 
 def _parameter_of(lookup: NameLookup, one: Identifier, symbols: Iterable[NameEntry]) -> NameEntry | None:
-    """The parameter of one of the symbols named beside it, or of the class of one, under the name by which that one is called."""
+    """The parameter of one of the symbols named beside it, or of the class of one, under the name by which that one is called.
+
+    Settings classes mark their own options: `_env_file` for `env_file`.
+    """
     entries = [each for each in lookup.named(one.last) if each.parameter == one.name]
+    entries += [each for each in lookup.named(f"_{one.last}") if each.parameter == f"_{one.name}"]
     names = [symbol.name for symbol in symbols]
     for name in (*names, *(each.rpartition(".")[0] for each in names)):
         own = next((each for each in entries if each.name == name), None)

@@ -286,7 +286,7 @@ def _unsaid_names(query: ResearchQuery, draft: Draft) -> list[str]:
     """The names of the request that may be parameters and that the answer does not say."""
     told = " ".join([*(claim.text for claim in draft.summary), *(one.code for one in draft.summary_code)])
     names = [name for name in query.names if name.isidentifier() and name.islower()]
-    return [name for name in names if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", told)]
+    return [name for name in names if not re.search(rf"(?<!\w)_?{re.escape(name)}(?!\w)", told)]
 
 
 def _speaks_of_it(query: ResearchQuery, asked: ParsedQuestion, first: Passage, draft: Draft) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kr_core.plugin import UnresolvedName
@@ -30,6 +31,7 @@ _MOST_COMPARED = 1_000
 _MOST = 3
 """Environment variables that are shown with their code."""
 _MOST_NAMED = 24
+_MOST_SAYING = 60
 _SAYS_SOME = 0.25
 """The share of the question that the name of an environment variable must say to be shown first."""
 _MOST_DESCRIBED = 3
@@ -57,6 +59,10 @@ def about_settings(
     answered = _with_described_flags(index, parsed, answered, terms, origin)
     first = next(iter(answered.passages), None)
     is_bare = first is not None and (first.what == "setting" or (first.what == "constant" and not first.lead))
+    if first is not None and is_bare:
+        twins = _documented_twins(index, first, origin)
+        rest = [one for one in answered.passages[1:] if one.title not in {twin.title for twin in twins}]
+        answered = answered._replace(passages=(first, *twins, *rest))
     if first is not None and first.pinned and is_bare:
         last = (first.symbol or "").rpartition(".")[2]
         spelled = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
@@ -69,6 +75,21 @@ def about_settings(
     if _ASKS.search(parsed.asking):
         return _with_environment(index, answered, terms, origin)
     return answered
+
+
+def _documented_twins(index: PassageIndex, setting: Passage, origin: Origin) -> list[Passage]:
+    """The attribute that reads a setting and documents it under the same name: `max_content_length` for `MAX_CONTENT_LENGTH`."""
+    name = (setting.symbol or "").rpartition(".")[2]
+    said = (hit.passage for hit in index.saying(name, _MOST_SAYING))
+    twins = (
+        one
+        for one in said
+        if one.lead and not one.parameter and (one.symbol or "").rpartition(".")[2] == name.lower() != name
+    )
+    return [
+        passage_of(one, origin).model_copy(update={"coverage": setting.coverage, "pinned": setting.pinned})
+        for one in islice(twins, 1)
+    ]
 
 
 def _with_flags(

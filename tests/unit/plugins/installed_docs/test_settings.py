@@ -321,3 +321,59 @@ def test_a_how_to_that_names_nothing_finds_the_option_whose_help_says_it(install
     assert text.index("--again") < text.index("Fire only the pots that broke last time")
     assert "`--first-only`" in ask_about("firing", "How do I stop firing on the first pot that breaks?")[0]
     assert "--again" not in ask_about("firing", "How do I count pots in firing?")[0]
+
+
+@pytest.mark.req("A2", "A14")
+def test_a_setting_without_documentation_is_told_by_the_attribute_that_reads_it(install, ask_about):
+    source = '''\
+        """Serves crates."""
+
+        DEFAULTS = {"MAX_CRATE_LENGTH": None}
+
+
+        class Request:
+            """A request."""
+
+            @property
+            def max_crate_length(self):
+                """The most bytes of a crate. If it is ``None``, there is no limit."""
+                return DEFAULTS["MAX_CRATE_LENGTH"]
+
+            @property
+            def max_lids(self):
+                """The most lids of the biggest crate that is let through by default."""
+        '''
+    install("serves", {"serves/__init__.py": source})
+    told, _level = ask_about(
+        "serves", "What is the biggest crate that is let through by default?", "MAX_CRATE_LENGTH"
+    )
+    assert (
+        "`serves.Request.max_crate_length`: The most bytes of a crate. If it is `None`, there is no limit."
+        in told
+    )
+
+
+@pytest.mark.req("A14")
+def test_an_option_of_a_settings_class_has_the_name_under_which_people_know_it(install, ask_about):
+    source = '''\
+        """Settings."""
+
+        class FileSource:
+            """Reads a file."""
+
+            def __init__(self, nested_mark=None): ...
+
+        class Settings:
+            """The settings.
+
+            Args:
+                _nested_mark: What stands between the names of nested settings.
+            """
+
+            def __init__(self, _nested_mark=None): ...
+        '''
+    install("sets", {"sets/__init__.py": source})
+    told, _level = ask_about("sets", "How do I fill in nested settings?", "nested_mark", "Settings")
+    assert (
+        told.startswith("`sets.Settings(_nested_mark=...)`") or "\n`sets.Settings(_nested_mark=...)`" in told
+    )
