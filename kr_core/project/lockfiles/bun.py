@@ -34,7 +34,7 @@ def packages(text: str) -> tuple[dict[str, Any], list[tuple[str, str, str, str]]
 def read(text: str, view: ProjectView) -> Iterator[Pin]:
     """Read what the nearest member depends on, then the root, then all that is locked."""
     data, listed = packages(text)
-    view.check_version(data.get("lockfileVersion"), "01", "lockfileVersion")
+    view.check_version(data.get("lockfileVersion"), "012", "lockfileVersion")
     members = table(data.get("workspaces"))
     if view.is_apart(members, is_project):
         return

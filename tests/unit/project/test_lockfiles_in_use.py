@@ -758,10 +758,14 @@ BUN_VERSIONS = {
 }
 
 
+@pytest.mark.parametrize("version", [0, 1, 2])
 @pytest.mark.parametrize("folder", BUN_VERSIONS)
-def test_each_member_of_a_workspace_of_bun_has_the_versions_that_bun_installs(project, tmp_path, folder):
-    """As bun 1.2 writes the file; a project that is no member has none of them."""
-    lay(tmp_path, {"bun.lock": BUN, "apart/package.json": MANIFEST, "packages/b/package.json": {}})
+def test_each_member_of_a_workspace_of_bun_has_the_versions_that_bun_installs(
+    project, tmp_path, folder, version
+):
+    """In each format that bun has had since its version 1.2; a project that is no member has none of them."""
+    lock = BUN.replace('"lockfileVersion": 1', f'"lockfileVersion": {version}')
+    lay(tmp_path, {"bun.lock": lock, "apart/package.json": MANIFEST, "packages/b/package.json": {}})
     opened = project(folder)
     found = {name: opened.version_of(name) for name in BUN_VERSIONS[folder]}
     assert {name: where and where[0] for name, where in found.items()} == BUN_VERSIONS[folder]
