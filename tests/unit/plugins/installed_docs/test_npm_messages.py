@@ -1,5 +1,7 @@
 """Errors that the code of an npm package raises: found when a question quotes one."""
 
+import time
+
 import pytest
 from unit.plugins.installed_docs.test_npm import ask, lay
 from unit.plugins.installed_docs.test_npm_options import summary
@@ -107,6 +109,17 @@ def test_comments_with_the_words_of_a_message_do_not_hide_it(crate):
     lay(crate / "node_modules/crate", {"lib/shut.js": script})
     ((error, where, *_rest),) = told_of(crate, "the lid is wet")
     assert (error, where) == ("LidError", "shut")
+
+
+@pytest.mark.req("A13")
+@pytest.mark.parametrize("quote", ["'", '"', "`"])
+def test_quotes_that_nothing_closes_are_read_once(crate, quote):
+    """Each escaped one looks like the beginning of a string."""
+    line = f"the lid is off\\{quote}" + f"\\{quote}" * 30 + "\n"
+    lay(crate / "node_modules/crate", {"lib/long.js": line * (200_000 // len(line))})
+    began = time.process_time()
+    assert len(told_of(crate, "the lid is off")) == 1
+    assert time.process_time() - began < 2  # it takes some tenths
 
 
 @pytest.mark.req("A2", "A13")

@@ -40,9 +40,13 @@ _MOST_LINES = 8
 _FURTHEST_FUNCTION = 200
 """Lines above a message in which the function that holds it is looked for."""
 _PUT_IN = re.compile(r"(?<!\S)[^\s`\"\d(/]*+[`\"\d(/]\S*+")
-_LITERAL = re.compile(
-    r"'((?:[^'\\\n]|\\.){0,1500}+)'|\"((?:[^\"\\\n]|\\.){0,1500}+)\"|`((?:[^`\\]|\\.){0,1500}+)`"
-)
+_QUOTE = re.compile(r"['\"`]")
+_QUOTED = {
+    "'": re.compile(r"'((?:[^'\\\n]|\\.){0,1500}+)"),
+    '"': re.compile(r"\"((?:[^\"\\\n]|\\.){0,1500}+)"),
+    "`": re.compile(r"`((?:[^`\\]|\\.){0,1500}+)"),
+}
+"""What a quote opens, as far as it goes; the same quote may follow, and close it."""
 _VALUE = re.compile(r"\s*+\+\s*+(?!['\"`])[\w$.]++(?:\([^()\n]{0,80}\))?")
 _JOIN = re.compile(r"\s*+\+\s*+(?=['\"`])")
 _FILLED = re.compile(r"\$\{[^{}]{0,200}\}")
@@ -138,6 +142,7 @@ def _scripts(folder: Path) -> Iterator[Path]:
 def _passages(text: str, where: str, runs: Sequence[bytes]) -> Iterator[IndexedPassage]:
     breaks = [match.start() for match in re.finditer("\n", text)]
     lines = text.split("\n")
+    strings = _Strings(text)
     seen: set[int] = set()
     for run in runs:
         place = text.find(run.decode("utf-8", "replace"))
@@ -147,7 +152,9 @@ def _passages(text: str, where: str, runs: Sequence[bytes]) -> Iterator[IndexedP
                 first, last = _statement(lines, number)
                 seen.update(range(number, last))
                 starts = (breaks[line - 1] + 1 if line else 0 for line in (first, number))
-                literal = next(filter(None, (_literal_at(text, start, place) for start in starts)), None)
+                literal = next(
+                    filter(None, (_literal_at(text, strings, start, place) for start in starts)), None
+                )
                 if literal is not None:
                     begun = bisect.bisect_left(breaks, literal.start)
                     column = literal.start - (breaks[begun - 1] + 1 if begun else 0)
@@ -157,31 +164,55 @@ def _passages(text: str, where: str, runs: Sequence[bytes]) -> Iterator[IndexedP
             place = text.find(run.decode("utf-8", "replace"), place + 1)
 
 
-def _literal_at(text: str, start: int, place: int) -> _Literal | None:
+class _Strings:
+    """The strings in a text; what comes after a quote that nothing closes is read once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._unclosed = dict.fromkeys(_QUOTED, (0, 0))
+        """Where each kind of quote was last opened and not closed, and how far it was read: all such quotes in between
+        are escaped, and nothing closes those either."""
+
+    def first(self, start: int, end: int) -> re.Match[str] | None:
+        """The first string that begins in a part of the text, without the quote that closes it."""
+        begun = (self.at(quote.start()) for quote in _QUOTE.finditer(self._text, start, end))
+        return next(filter(None, begun), None)
+
+    def at(self, start: int) -> re.Match[str] | None:
+        """The string that a quote opens."""
+        quote = self._text[start]
+        opened, end = self._unclosed[quote]
+        found = None if opened <= start < end else _QUOTED[quote].match(self._text, start)
+        if found is None or self._text.startswith(quote, found.end()):
+            return found
+        self._unclosed[quote] = found.span()
+        return None
+
+
+def _literal_at(text: str, strings: _Strings, start: int, place: int) -> _Literal | None:
     """The string around a place, with those that are added to it; None in a comment."""
-    found = _LITERAL.search(text, start, place + _LONGEST_LINE)
-    while found is not None and found.start() <= place:
-        parts, end = [_plain(found)], found.end()
+    found = strings.first(start, place + 1)
+    while found is not None:
+        parts, end = [_plain(found)], found.end() + 1
         for _part in range(_MOST_PARTS):
             value = _VALUE.match(text, end)
             if value:
                 parts.append(HOLE)
                 end = value.end()
             following = _JOIN.match(text, end)
-            literal = _LITERAL.match(text, following.end()) if following else None
+            literal = strings.at(following.end()) if following else None
             if literal is None:
                 break
             parts.append(_plain(literal))
-            end = literal.end()
+            end = literal.end() + 1
         if end > place:
             return _Literal("".join(parts).strip(), found.start())
-        found = _LITERAL.search(text, end, place + _LONGEST_LINE)
+        found = strings.first(end, place + 1)
     return None
 
 
-def _plain(literal: re.Match[str]) -> str:
-    text = literal[1] or literal[2] or literal[3] or ""
-    return _ESCAPED.sub(r"\1", _FILLED.sub(HOLE, text))
+def _plain(string: re.Match[str]) -> str:
+    return _ESCAPED.sub(r"\1", _FILLED.sub(HOLE, string[1]))
 
 
 def _passage(
@@ -234,8 +265,16 @@ def _statement(lines: Sequence[str], number: int) -> tuple[int, int]:
 
 
 def _opened(lines: Sequence[str]) -> int:
-    bare = [_LITERAL.sub("", line) for line in lines]
+    bare = map(_without_strings, lines)
     return sum(sum(map(line.count, "([{")) - sum(map(line.count, ")]}")) for line in bare)
+
+
+def _without_strings(line: str) -> str:
+    strings, bare, end = _Strings(line), "", 0
+    while found := strings.first(end, len(line)):
+        bare += line[end : found.start()]
+        end = found.end() + 1
+    return bare + line[end:]
 
 
 def _depth(line: str) -> int:
