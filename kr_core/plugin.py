@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from kr_core.protocols import Agent as Agent
     from kr_core.protocols import Appendable as Appendable
     from kr_core.protocols import ArchiveByFramework as ArchiveByFramework
+    from kr_core.protocols import BatchWrites as BatchWrites
     from kr_core.protocols import Cache as Cache
     from kr_core.protocols import Candidates as Candidates
     from kr_core.protocols import CaseView as CaseView

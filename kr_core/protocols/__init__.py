@@ -60,6 +60,7 @@ from kr_core.protocols.source import (
 )
 from kr_core.protocols.store import (
     ArchiveByFramework,
+    BatchWrites,
     Candidates,
     ChangeResult,
     Closable,
@@ -79,6 +80,7 @@ __all__ = [
     "Agent",
     "Appendable",
     "ArchiveByFramework",
+    "BatchWrites",
     "Cache",
     "Candidates",
     "CaseView",
@@ -153,7 +155,16 @@ ABILITIES: dict[str, tuple[type, ...]] = {
     "source": (Unready, Limited, Selective, Derived),
     "agent": (Unready, Versioned, External, ModelRequired, TaskWorker),
     "escalation": (Ephemeral, Receiver, ReviewChannel, Verifier),
-    "store": (ArchiveByFramework, Closable, ConditionalWrites, Inspectable, Mergeable, Remote, Repairable),
+    "store": (
+        ArchiveByFramework,
+        BatchWrites,
+        Closable,
+        ConditionalWrites,
+        Inspectable,
+        Mergeable,
+        Remote,
+        Repairable,
+    ),
     "journal": (Appendable, Leases, Portable, Remote),
     "log": (ReadableLog,),
 }

@@ -191,6 +191,18 @@ class ConditionalWrites(Protocol):
 
 
 @runtime_checkable
+class BatchWrites(Protocol):
+    """A store that keeps many reports for the price of one change of its index."""
+
+    def write_all(self, writes: Sequence[tuple[str, Mapping[str, Any], Entry]]) -> ChangeResult:
+        """Do what `write` does for each, in their order. A caller that is killed meanwhile may have to repeat all of them.
+
+        Raises:
+            StorageError: some of the reports were written, and the index has none of them, or those.
+        """
+
+
+@runtime_checkable
 class Repairable(Protocol):
     """A store that can check itself and rebuild its index."""
 

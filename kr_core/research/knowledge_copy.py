@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.knowledge.ids import fold_name
+from kr_core.protocols import BatchWrites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kr_core.model import Entry
     from kr_core.protocols import Store
 
 __all__ = ["CopyResult", "copy_knowledge"]
+
+_MOST = 200
+"""Reports that are written together: the index, which grows with them, is written once for all."""
+_MOST_CHARACTERS = 10_000_000
 
 
 class CopyResult(NamedTuple):
@@ -40,8 +45,10 @@ def copy_knowledge(source: Store, target: Store, *, replace: bool) -> CopyResult
     run = _Copy(source, target, replace=replace)
     for entry in source.archived():  # first: what is written later may have their ids
         run.archived(entry)
+    run.flush()
     for entry in source.entries():
         run.live(entry)
+    run.flush()
     return CopyResult(run.copied, run.same, run.skipped)
 
 
@@ -52,6 +59,12 @@ class _Copy:
         self._archived = {(_key(entry), entry.path) for entry in target.archived()}
         self.copied = self.same = 0
         self.skipped: list[str] = []
+        self._batch: dict[tuple[str, str], tuple[str, Mapping[str, Any], Entry]] = {}
+        """What is to be written, by key."""
+        self._size = 0
+        """Its characters, without those of the evidence."""
+        self._going: set[tuple[str, str]] = set()
+        """The keys of those that go to the archive then."""
 
     def archived(self, entry: Entry) -> None:
         if (_key(entry), entry.path) in self._archived:
@@ -63,13 +76,14 @@ class _Copy:
                 f"{entry.id}: archived, and the target has a newer report on it, {there.path}"
             )
             return
-        if there is not None and not self._replace:
+        if (
+            there is not None and there != entry and not self._replace
+        ):  # else a copy ended before it was archived
             self.skipped.append(f"{entry.id}: archived, and in use in the target")
             return
         if self._write(entry):
-            key = _key(entry)
-            self._target.archive(lambda entries: [one for one in entries if _key(one) == key])
-            self._there.pop(key, None)
+            self._going.add(_key(entry))
+            self._there.pop(_key(entry), None)
 
     def live(self, entry: Entry) -> None:
         there = self._there.get(_key(entry))
@@ -87,9 +101,24 @@ class _Copy:
         if stored is None:
             self.skipped.append(f"{entry.id}: its report is gone or empty")
             return False
-        self._target.write(*stored, entry)
-        self.copied += 1
+        if _key(entry) in self._batch or len(self._batch) >= _MOST or self._size > _MOST_CHARACTERS:
+            self.flush()
+        self._batch[_key(entry)] = (*stored, entry)
+        self._size += len(stored[0])
         return True
+
+    def flush(self) -> None:
+        """Write what was gathered; then archive what goes there."""
+        batch = list(self._batch.values())
+        if batch and isinstance(self._target, BatchWrites):
+            self._target.write_all(batch)
+        else:
+            for write in batch:
+                self._target.write(*write)
+        if going := self._going:
+            self._target.archive(lambda entries: [one for one in entries if _key(one) in going])
+        self.copied += len(batch)
+        self._batch, self._size, self._going = {}, 0, set()
 
 
 def _key(entry: Entry) -> tuple[str, str]:

@@ -86,3 +86,71 @@ def test_a_report_that_is_gone_is_told(stores, tmp_path):
         "parcel-timeouts: its report is gone or empty"
     ]
     assert json.dumps([str(one) for one in target.entries()]) == "[]"
+
+
+def test_the_index_is_written_once_for_many(stores, monkeypatch):
+    """Else it would grow with each report, and be written as often."""
+    source, target = stores
+    for number in range(30):
+        write(source, f"topic {number}")
+    source.archive(lambda entries: entries[:10])
+    saved = []
+    monkeypatch.setattr(
+        target._live,
+        "save",
+        lambda *args, save=target._live.save, **named: saved.append(save(*args, **named)),
+    )
+    assert copy_knowledge(source, target, replace=False).copied == 30
+    assert len(saved) == 3  # the archived ones come, and go; the others come
+    assert held(target) == held(source)
+
+
+def test_a_copy_that_was_cut_off_is_made_whole_by_the_next_one(stores, monkeypatch):
+    """Reports that came before their index are written again; what was not yet archived is archived then."""
+    source, target = stores
+    for topic in ("timeouts", "retries", "labels"):
+        write(source, topic)
+    source.archive(lambda entries: entries[:1])
+    for cut_off in ("_live", "_archive"):
+        with monkeypatch.context() as patched:
+            patched.setattr(getattr(target, cut_off), "save", cut)
+            with pytest.raises(KeyboardInterrupt):
+                copy_knowledge(source, target, replace=False)
+    assert copy_knowledge(source, target, replace=False) == (3, 0, [])
+    assert held(target) == held(source)
+
+
+def cut(*_args, **_named):
+    raise KeyboardInterrupt
+
+
+def test_entries_that_share_an_id_or_a_path_are_copied_one_after_the_other(stores, tmp_path):
+    """As single writes would leave them."""
+    source, target = stores
+    for topic in ("timeouts", "retries"):
+        write(source, topic)
+    index = tmp_path / "one/index.yaml"
+    index.write_text(index.read_text().replace("id: parcel-retries", "id: parcel-timeouts"))
+    alone = Files(tmp_path / "alone")
+    for entry in source.entries():
+        alone.write(*source.read(entry), entry)
+    copy_knowledge(source, target, replace=False)
+    assert held(target) == held(alone)
+
+
+class WithoutBatches:
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        if name == "write_all":
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+
+def test_a_store_without_batches_gets_one_after_the_other(stores):
+    source, target = stores
+    for topic in ("timeouts", "retries"):
+        write(source, topic)
+    assert copy_knowledge(source, WithoutBatches(target), replace=False).copied == 2
+    assert held(target) == held(source)

@@ -6,7 +6,7 @@ import json
 import os
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import StorageError
 from kr_core.plugin import Candidates, ChangeResult, RebuildResult, WriteResult
@@ -27,6 +27,52 @@ _ARCHIVE = "schema_version: 1\narchived_entries: []\n"
 _LESSONS = "# Lessons Learned\n"
 _TOLD = 5
 """So many flaws of an index are told with candidates; `check` lists all."""
+
+
+class _Write(NamedTuple):
+    """A report to write, as its files will hold it."""
+
+    text: str
+    evidence: str
+    entry: Entry
+
+
+class _Batch:
+    """What changes in an index when reports are written one after the other.
+
+    The index is changed with the last one, or where one may be on the same as an earlier one.
+    """
+
+    def __init__(self, index: Index, places: ReportPaths) -> None:
+        self.entries: list[Entry] = []
+        self._index = index
+        self._places = places
+        self._changes: list[RowChange] = []
+        self._names: set[str] = set()
+
+    def change_for(self, entry: Entry) -> RowChange:
+        """The row of an entry, with the path of its report."""
+        change = self._change_for(entry)
+        if self._names.isdisjoint({entry.id, entry.path, change.entry.path}):
+            return change
+        self.index()
+        return self._change_for(entry)
+
+    def _change_for(self, entry: Entry) -> RowChange:
+        position = self._index.position(entry)
+        return RowChange(self._places.placed(entry, self._index, position), position)
+
+    def add(self, change: RowChange) -> None:
+        """Add a change whose report was written."""
+        self.entries.append(change.entry)
+        self._changes.append(change)
+        self._names |= {change.entry.id, change.entry.path}
+
+    def index(self) -> Index:
+        """The index after all changes."""
+        self._index = self._index.with_entries(self._changes)
+        self._changes, self._names = [], set()
+        return self._index
 
 
 class Files:
@@ -144,10 +190,20 @@ class Files:
         Raises:
             StorageError: nothing changed, or only the report was written and the index is unchanged.
         """
-        text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")  # a text with NUL would not be read again
-        quotes = _as_json(evidence, where=entry.path)
+        write = _checked(report, evidence, entry)
         with self._folder.changing():
-            return self._written(text, quotes, entry, index=index)
+            return self._written(write) if index else self._written_alone(write)
+
+    def write_all(self, writes: Sequence[tuple[str, Mapping[str, Any], Entry]]) -> ChangeResult:
+        """Do what `write` does for each, in their order; the index is written once, after all reports.
+
+        Raises:
+            StorageError: the reports before the one that cannot be written are in the index, if that can be written.
+        """
+        checked = [_checked(*write) for write in writes]
+        with self._folder.changing():
+            entries, _index = self._all_written(checked)
+            return ChangeResult(tuple(entries), tuple(self._folder.written))
 
     def write_over(
         self, before: tuple[str, dict[str, Any]], report: str, evidence: Mapping[str, Any], entry: Entry
@@ -157,28 +213,40 @@ class Files:
         Raises:
             StorageError: as `write`.
         """
-        text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        quotes = _as_json(evidence, where=entry.path)
+        write = _checked(report, evidence, entry)
         with self._folder.changing():
-            return self._written(text, quotes, entry) if self.read(entry) == before else None
+            return self._written(write) if self.read(entry) == before else None
 
-    def _written(self, text: str, quotes: str, entry: Entry, *, index: bool = True) -> WriteResult:
+    def _written_alone(self, write: _Write) -> WriteResult:
+        """Write a report without an entry, under the lock."""
+        found, _broken = self._readable_or_rebuilt()
+        path = self._keep_skeleton(write.text, write.entry, found)
+        self._furnish(found)
+        return WriteResult(None, path, found.count, files=tuple(self._folder.written))
+
+    def _written(self, write: _Write) -> WriteResult:
         """Write a report, its evidence and its entry, under the lock."""
+        (entry,), index = self._all_written([write])
+        return WriteResult(entry, entry.path, index.count, files=tuple(self._folder.written))
+
+    def _all_written(self, writes: Sequence[_Write]) -> tuple[list[Entry], Index]:
+        """Write reports with their evidence, then all their entries, under the lock."""
         found, broken = self._readable_or_rebuilt()
-        if not index:
-            path = self._keep_skeleton(text, entry, found)
-            self._furnish(found)
-            return WriteResult(None, path, found.count, files=tuple(self._folder.written))
-        position = found.position(entry)
-        entry = self._places.placed(entry, found, position)
-        self._folder.put(entry.path, text, quotes)
-        with self._folder.report_stays(entry.path):
-            if broken:
-                self._set_aside(broken)
-            after = found.with_entry(entry, position)
-            self._live.save(after, before=None if broken else found)
+        batch = _Batch(found, self._places)
+        try:
+            for write in writes:
+                change = batch.change_for(write.entry)
+                self._folder.put(change.entry.path, write.text, write.evidence)
+                batch.add(change)
+        finally:
+            after = batch.index()
+            if batch.entries:
+                with self._folder.report_stays(batch.entries[-1].path):
+                    if broken:
+                        self._set_aside(broken)
+                    self._live.save(after, before=None if broken else found)
         self._furnish(after)
-        return WriteResult(entry, entry.path, after.count, files=tuple(self._folder.written))
+        return batch.entries, after
 
     def _keep_skeleton(self, text: str, entry: Entry, index: Index) -> str:
         path = self._places.free(entry, index)
@@ -384,6 +452,11 @@ def _moves(index: Index, going: Sequence[int], archive: Index) -> Iterator[RowCh
 def _used_on(index: Index, entry: Entry, day: date) -> bool:
     position = index.position(entry)
     return position is None or index.entry_at(position).last_accessed == day
+
+
+def _checked(report: str, evidence: Mapping[str, Any], entry: Entry) -> _Write:
+    text = report.replace("\0", "\N{REPLACEMENT CHARACTER}")  # a text with NUL would not be read again
+    return _Write(text, _as_json(evidence, where=entry.path), entry)
 
 
 def _as_json(evidence: Mapping[str, Any], *, where: str) -> str:

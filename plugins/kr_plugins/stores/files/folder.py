@@ -71,6 +71,8 @@ class KnowledgeFolder:
         """What was written since the lock was taken."""
         self._now = now
         self._turns = turns
+        self._swept_now: set[Path] = set()
+        """Folders that were swept since the lock was taken; no other writer leaves anything there meanwhile."""
         self._swept: dict[str, tuple[int, list[str]]] = {}
         """Folders of reports that hold nothing of killed writers: when each was last changed, and the folders in it."""
 
@@ -111,6 +113,7 @@ class KnowledgeFolder:
         try:
             with self._turn(), lock(self.root):
                 self.written = []  # the lock excludes other threads too
+                self._swept_now = set()
                 yield
         except (OSError, UnicodeError) as error:
             raise self.failure("the knowledge base cannot be written", error) from error
@@ -147,8 +150,14 @@ class KnowledgeFolder:
         All writers hold the lock: what looks like a temporary file was left by one that was killed.
         """
         report_files.make_folder(folder)
+        if folder in self._swept_now:
+            return
         if folder != self.root:
             _remove_leftovers(folder)
+        is_first = self.root not in self._swept_now
+        self._swept_now |= {self.root, folder}
+        if not is_first:
+            return
         _remove_leftovers(self.root)
         left = [str(self.root / "frameworks")]
         while left:

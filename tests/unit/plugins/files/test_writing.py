@@ -287,3 +287,20 @@ class TestLeftovers:
         (folder / "frameworks" / "linked").symlink_to(elsewhere)
         store.write(REPORT, {}, entry())
         assert (elsewhere / ".other.md.new").read_text() == "mine"
+
+
+@pytest.mark.req("K8")
+def test_of_many_reports_those_before_one_that_cannot_be_written_are_kept(store, folder):
+    """They are in the index; an entry that comes twice is there once, as it came last."""
+    writes = [(f"# {topic}\n", {"n": n}, entry(topic)) for n, topic in enumerate(("a", "b", "a"))]
+    changed = store.write_all(writes)
+    assert [one.topic for one in changed.entries] == ["a", "b", "a"]
+    assert {one.topic: store.read(one) for one in store.entries()} == {
+        "a": ("# a\n", {"n": 2}),
+        "b": ("# b\n", {"n": 1}),
+    }
+    outside = entry("d").model_copy(update={"path": "../d.md"})
+    with pytest.raises(StorageError, match="would lie outside"):
+        store.write_all([("# c\n", {}, entry("c")), ("# d\n", {}, outside), ("# e\n", {}, entry("e"))])
+    assert [one.topic for one in store.entries()] == ["a", "b", "c"]
+    assert store.read(entry("e")) is None
