@@ -59,8 +59,15 @@ class ConnectionLimits:
     """From there to the end of its body."""
     read_seconds: float = 30
     """So long a client may take nothing of its answer."""
-    held_bytes: int = 100_000_000
+    held_bytes: int = 64_000_000
     """Of requests that have not come whole, together."""
+    refused_seconds: float = 2
+    """So long a client whose body was refused may take to read that."""
+
+
+_REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+)
 
 
 class _Config(uvicorn.Config):
@@ -111,6 +118,7 @@ class _LimitedConnection(H11Protocol):
         super().__init__(*args, **named)
         self._stage = ""
         self._has_begun = False
+        self._is_refused = False
         self.held = 0
         """Bytes of a request that has not come whole."""
         self._request_deadline: asyncio.TimerHandle | None = None
@@ -124,6 +132,8 @@ class _LimitedConnection(H11Protocol):
             longest.end(f"{self.config.most} are open, the most at a time; it has sent no whole request")
 
     def data_received(self, data: bytes) -> None:
+        if self._is_refused:
+            return
         super().data_received(data)
         self._follow()
         self._has_begun = self._stage == "headers"
@@ -131,7 +141,9 @@ class _LimitedConnection(H11Protocol):
             self._hold(self.held + len(data))
             if self.config.held > self.config.limits.held_bytes:
                 longest = next(one for one in self.config.without_request if one.held)
-                longest.end("requests that have not come whole are too large together; it has waited longest")
+                longest.refuse(
+                    "requests that have not come whole are too large together; it has waited longest"
+                )
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -160,10 +172,32 @@ class _LimitedConnection(H11Protocol):
         if self.transport.is_closing() and self._read_deadline is None:
             return
         self._forget()
+        self._tell(said)
+        self.transport.abort()
+
+    def refuse(self, said: str) -> None:
+        """Answer a request whose body has not come, that it may come later; end the connection when its client has read that."""
+        cycle = self.cycle
+        if self._stage != "body" or cycle is None or cycle.response_started or self.transport.is_closing():
+            self.end(said)
+            return
+        self._forget()
+        self._tell(said)
+        self._is_refused = True
+        cycle.disconnected, cycle.body = True, bytearray()
+        cycle.message_event.set()
+        self.transport.write(_REFUSAL)
+        if self._request_deadline is not None:
+            self._request_deadline.cancel()
+        # Closed at once, with data that was not read, the connection would be reset and its answer lost.
+        self.transport.resume_reading()
+        seconds = self.config.limits.refused_seconds
+        self._request_deadline = self.loop.call_later(seconds, self.transport.abort)
+
+    def _tell(self, said: str) -> None:
         if said:
             client = printable(self.client[0]) if self.client else "a client"
             print(f"kr: closed a connection from {client}: {said}", file=sys.stderr, flush=True)
-        self.transport.abort()
 
     def _hold(self, size: int) -> None:
         self.config.held += size - self.held

@@ -28,6 +28,8 @@ __all__ = ["SessionLimits", "application", "serve"]
 
 _SESSION = b"mcp-session-id"
 _MOST_FAILED = 400
+_LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes; the SDK refuses a larger one."""
 
 
 @dataclass
@@ -114,6 +116,45 @@ class SessionLimits:
         return True
 
 
+class WholeBodies:
+    """An application whose requests come whole.
+
+    The SDK would keep what has come of one that is cut off, in the trace of its failure. What is larger than it takes, it
+    refuses.
+
+    Args:
+        inner: the application.
+    """
+
+    def __init__(self, inner: Application) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request once its body is there."""
+        if scope["type"] != "http" or _declared_length(scope["headers"]) > _LARGEST_BODY:
+            await self._inner(scope, receive, send)
+            return
+        body, more = bytearray(), True
+        while more and len(body) <= _LARGEST_BODY:
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        came = [{"type": "http.request", "body": bytes(body), "more_body": more}]
+        del body
+
+        async def receive_whole() -> MutableMapping[str, Any]:
+            return came.pop() if came else await receive()
+
+        await self._inner(scope, receive_whole, send)
+
+
+def _declared_length(headers: Any) -> int:
+    given = next((value for name, value in headers if name.lower() == b"content-length"), b"0")
+    return int(given) if given.isdigit() else 0
+
+
 def _header(headers: Any) -> str:
     return next((value.decode("latin-1") for name, value in headers if name.lower() == _SESSION), "")
 
@@ -154,7 +195,8 @@ def application(
     inner = server_of(project).streamable_http_app(
         transport_security=unchecked, session_idle_timeout=idle_seconds, max_sessions=2 * max_sessions
     )  # many that begin at once are one too many for a moment
-    return AccessGuard(SessionLimits(cast("Application", inner), max_sessions, max_streams), token)
+    limited = SessionLimits(cast("Application", inner), max_sessions, max_streams)
+    return AccessGuard(WholeBodies(limited), token)
 
 
 async def serve(project: ServedProject, host: str, port: int, token: str | None) -> None:

@@ -137,23 +137,40 @@ def test_one_too_many_takes_the_place_of_who_waits_longest(capfd):
 
 
 def test_requests_that_do_not_come_whole_fill_no_memory(capfd):
-    """Where what has come of them is too much together, the one that has waited longest goes; the newest is answered."""
+    """Where what has come of them is too much together, the one that has waited longest may come later; the newest is answered."""
     half = BEGUN + b"Content-Length: 100000\r\n\r\n" + b"x" * 40_000
 
     async def run():
-        async with serving(held_bytes=100_000) as port, AsyncExitStack() as stack:
+        async with serving(held_bytes=100_000, refused_seconds=0.2) as port, AsyncExitStack() as stack:
             await stack.enter_async_context(connected(port))
             first, _ = await stack.enter_async_context(connected(port, half))
             second, writer = await stack.enter_async_context(connected(port, half))
             await asyncio.sleep(0.05)
             await stack.enter_async_context(connected(port, half))
-            assert await until_closed(first) == b""
+            refused = await until_closed(first)
+            assert refused.startswith(b"HTTP/1.1 503 ")
+            assert b"\r\nretry-after: 5\r\nconnection: close\r\n" in refused
             writer.write(b"x" * 60_000)
             assert await _length(second)
 
     asyncio.run(run())
     said = "requests that have not come whole are too large together; it has waited longest"
     assert said in capfd.readouterr().err
+
+
+def test_who_still_sends_a_refused_body_reads_that_it_was_refused():
+    """What comes meanwhile is thrown away, for a while."""
+    head = BEGUN + b"Content-Length: 1000000\r\n\r\n"
+
+    async def run():
+        async with serving(held_bytes=100_000) as port, connected(port, head) as (reader, writer):
+            for _ in range(20):
+                writer.write(b"x" * 45_000)
+                await writer.drain()
+                await asyncio.sleep(0.01)
+            assert (await asyncio.wait_for(reader.readline(), 60)).startswith(b"HTTP/1.1 503 ")
+
+    asyncio.run(run())
 
 
 def test_requests_that_are_answered_are_never_cut_short(capfd):

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kr_core.server.http_server import ConnectionLimits, LimitedServer
-from kr_core.server.mcp.http_transport import application
+from kr_core.server.mcp.http_transport import WholeBodies, application
 from kr_core.server.served_project import ServedProject
 
 pytestmark = pytest.mark.req("I2", "Z6")
@@ -121,3 +121,37 @@ def test_of_too_many_streams_the_one_silent_longest_ends(tmp_path, limits):
                     assert await status(client, second) == 200
 
     asyncio.run(asyncio.wait_for(run(), 60))
+
+
+@pytest.mark.parametrize(
+    ("declared", "sent", "called"),
+    [
+        (2_000_000, [b"x" * 1_000_000, None], None),
+        (2_000_000, [b"x" * 1_000_000] * 2, [b"x" * 2_000_000]),
+        (None, [b"x" * 3_000_000] * 3, [b"x" * 6_000_000, b"x" * 3_000_000]),
+        (9_000_000, [b"x" * 3_000_000] * 3, [b"x" * 3_000_000] * 3),
+    ],
+    ids=["cut off", "whole", "too large", "too large as it says itself"],
+)
+def test_a_request_is_served_once_its_body_is_there(declared, sent, called):
+    """One that is cut off is not begun, so that nothing keeps what came of it; one that is too large is refused as before."""
+    heard = []
+
+    async def inner(_scope, receive, _send):
+        more = True
+        while more:
+            message = await receive()
+            heard.append(message["body"])
+            more = message["more_body"]
+
+    coming = iter(enumerate(sent, 1))
+
+    async def receive():
+        number, part = next(coming)
+        if part is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": part, "more_body": number < len(sent)}
+
+    headers = [] if declared is None else [(b"content-length", b"%d" % declared)]
+    asyncio.run(WholeBodies(inner)({"type": "http", "headers": headers}, receive, None))
+    assert heard == (called or [])
