@@ -107,10 +107,10 @@ class Store(Protocol):
         """
 
     def drop(self, entry: Entry) -> None:
-        """Remove an entry whose report is gone.
+        """Remove an entry whose report is gone or empty.
 
         Raises:
-            StorageError: the index cannot be written.
+            StorageError: the index cannot be written, or the report is there and cannot be read; the entry stays.
         """
 
     def mark_stale(self, choose: Callable[[Sequence[Entry]], Sequence[Entry]]) -> ChangeResult:

@@ -34,6 +34,8 @@ _BEST = 100
 """The highest score."""
 _MOST_TRIED = 20
 """Entries whose reports are tried for one question; the rest waits for the next one, or `kr cache check`."""
+_MOST_TOLD = 3
+"""Entries that cannot be dropped, each with the reason."""
 _HEAD = 2000
 """Where the lines about a report stand, in characters."""
 
@@ -83,7 +85,7 @@ NOTHING = LookupResult("miss")
 def look_up(components: Container, query: ResearchQuery) -> LookupResult:
     """Find the entry that answers a query, and say whether it is still good.
 
-    An entry whose report is gone is dropped, and the next best one is tried, up to 20. A store that fails is a miss, and
+    An entry whose report is gone is dropped, one whose report cannot be read stays, and the next best one is tried, up to 20. A store that fails is a miss, and
     noted; where the look-up fails, KR's own decides, and that is noted.
 
     Raises:
@@ -282,20 +284,27 @@ def _read(
 
 
 def _drop(store: Store, gone: Sequence[Entry]) -> list[str]:
-    """Drop entries whose reports are gone; one line says so, and one each what could not be dropped."""
-    if not gone:
-        return []
-    if len(gone) == 1:
-        told = [f"{gone[0].id}: its report is gone or empty; the entry is dropped"]
-    else:
-        more = f"{gone[0].id} and {len(gone) - 1} more"
-        told = [f"{more}: their reports are gone or empty; the entries are dropped"]
+    """Drop entries whose reports are gone; one line says so, and others what could not be dropped."""
+    dropped: list[Entry] = []
+    failed: list[str] = []
     for entry in gone:
         try:
             store.drop(entry)
+            dropped.append(entry)
         except Exception as error:
-            return [*told, f"{entry.id}: {describe(error)}"]  # nor can the others be dropped
-    return told
+            failed.append(f"{entry.id}: {describe(error)}")
+    told = []
+    if len(dropped) == 1:
+        told = [f"{dropped[0].id}: its report is gone or empty; the entry is dropped"]
+    elif dropped:
+        more = f"{dropped[0].id} and {len(dropped) - 1} more"
+        told = [f"{more}: their reports are gone or empty; the entries are dropped"]
+    unsaid = len(failed) - _MOST_TOLD
+    return [
+        *told,
+        *failed[:_MOST_TOLD],
+        *([f"{unsaid} more entries cannot be dropped"] if unsaid > 0 else []),
+    ]
 
 
 def describe(error: BaseException) -> str:

@@ -190,9 +190,8 @@ def test_a_spoilt_report(kr, project_folder, content):
     path.write_bytes(content)
     done = kr(*ASK, "--json")
     assert (done.code, done.json["status"]) == (0, "success")
-    assert "its report is gone or empty; the entry is dropped" in str(
-        done.json["results"]["degradation_notes"]
-    )
+    said = "cannot be read: not text" if content.strip() else "is gone or empty; the entry is dropped"
+    assert f"its report {said}" in str(done.json["results"]["degradation_notes"])
     assert (base / done.json["results"]["report_path"]).read_text().startswith("# parcel")
     assert path.read_bytes() == content or not content
 

@@ -240,7 +240,7 @@ class TestWriting:
     @pytest.mark.req("K7")
     @pytest.mark.parametrize("spoil", ["remove", "empty", "binary", "folder"])
     def test_a_report_that_is_gone(self, bench, spoil):
-        """An entry whose report is gone, empty or no text is dropped and researched again."""
+        """It is researched again; its entry is dropped only where there is no report, or an empty one."""
         path = bench.folder / "knowledge-base" / bench.result(OK).results.report_path
         path.unlink()
         if spoil == "empty":
@@ -251,7 +251,9 @@ class TestWriting:
             path.mkdir()
         result = bench.result(OK)
         assert result.status == "success"
-        assert "its report is gone or empty; the entry is dropped" in str(result.results.degradation_notes)
+        said = {"binary": "cannot be read: not text", "folder": "cannot be read: not a plain file"}
+        told = said.get(spoil, "is gone or empty; the entry is dropped")
+        assert f"its report {told}" in str(result.results.degradation_notes)
         assert len(bench.index) == 1
         assert bench.result(OK).status == "cache-hit"
 

@@ -299,13 +299,19 @@ class Files:
             return index.count
 
     def drop(self, entry: Entry) -> None:
-        """Remove an entry whose report is gone; one whose report has come back meanwhile stays.
+        """Remove an entry whose report is gone or empty; one whose report has come back meanwhile stays.
 
         Raises:
-            StorageError: the index cannot be read or written.
+            StorageError: the index cannot be read or written, or the report is there and cannot be read.
         """
         if self._live.readable().position(entry) is None:
             return
+        if why := self._folder.why_unreadable(entry.path):
+            raise StorageError(
+                f"its report cannot be read: {why}",
+                where=entry.path,
+                hint="mend the file, or remove it; the entry stays meanwhile",
+            )
         with self._folder.changing():
             index = self._live.readable()
             position = index.position(entry)

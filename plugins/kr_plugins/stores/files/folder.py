@@ -92,6 +92,19 @@ class KnowledgeFolder:
         text = as_text(report)
         return None if text is None else (text, _as_mapping(as_text(evidence)))
 
+    def why_unreadable(self, path: str) -> str:
+        """Why a report that is there cannot be read; nothing for one that is gone or empty, and one that can be."""
+        file = self.report(path)
+        if file is None:
+            return "not in the knowledge base"
+        try:
+            raw = report_files.content(file)
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except OSError as error:
+            return reason(error)
+        return "not text" if raw.strip() and as_text(raw) is None else ""
+
     def _is_ours(self, file: Path) -> bool:
         # A link that leads out is not.
         return lies_inside(self.root, os.fspath(file).removeprefix(f"{os.fspath(self.root)}/"))

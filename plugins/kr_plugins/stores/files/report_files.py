@@ -12,6 +12,7 @@ No further file says so, and no further sync is needed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -65,6 +66,25 @@ def read(report: Path, may_read: Callable[[Path], bool]) -> tuple[bytes, bytes]:
             if _identity(of_evidence) == evidence_now and _identity(of_report) == _identity(place):
                 break
     return contents
+
+
+def content(report: Path) -> bytes:
+    """The bytes of a report alone.
+
+    Raises:
+        OSError: why it cannot be read.
+    """
+    place = os.fspath(report)
+    handle = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a plain file", place)
+        if status.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"larger than {LARGEST // 1_000_000} MB", place)
+        return _content(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -199,7 +199,8 @@ class ReportPaths:
         if position is None:
             return entry.model_copy(update={"path": self.free(entry, index)})
         known = index.entry_at(position)
-        keeps = known.path if self._folder.report(known.path) else self.free(entry, index)
+        is_usable = self._folder.report(known.path) and not self._folder.why_unreadable(known.path)
+        keeps = known.path if is_usable else self.free(entry, index)
         return entry.model_copy(update={"id": known.id, "created": known.created, "path": keeps})
 
     def free(self, entry: Entry, index: Index) -> str:

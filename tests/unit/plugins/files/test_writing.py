@@ -1,5 +1,7 @@
 """Reports and entries are kept, and what stops that is told."""
 
+import errno
+import os
 import threading
 from datetime import timedelta
 
@@ -103,6 +105,57 @@ class TestWrite:
         (folder / kept.path).unlink()
         store.drop(kept.entry)
         assert [found.topic for found in store.entries()] == ["stream responses"]
+
+    @pytest.mark.req("K7")
+    @pytest.mark.parametrize(
+        ("spoil", "why"),
+        [
+            (lambda file: os.truncate(file, 20_000_001), "larger than 20 MB"),
+            (lambda file: file.write_bytes(b"\xff\x00"), "not text"),
+            (lambda file: (file.unlink(), os.mkfifo(file)), "not a plain file"),
+        ],
+        ids=["large", "binary", "pipe"],
+    )
+    def test_an_entry_whose_report_cannot_be_read_stays(self, store, folder, spoil, why):
+        """The reason is told; a new report goes to another path, so that the file stays too."""
+        kept = store.write(REPORT, {}, entry())
+        file = folder / kept.path
+        spoil(file)
+        before = file.lstat()
+        with pytest.raises(StorageError, match=f"its report cannot be read: {why}"):
+            store.drop(kept.entry)
+        assert store.entries() == (kept.entry,)
+        again = store.write("# again\n", {}, entry())
+        assert (again.entry.id, again.path != kept.path) == (kept.entry.id, True)
+        assert file.lstat() == before
+        assert [store.read(one) for one in store.entries()] == [("# again\n", {})]
+
+    @pytest.mark.req("K7", "Z1")
+    def test_an_entry_whose_report_is_a_link_that_leads_out_stays(self, store, folder):
+        """It is not followed."""
+        kept = store.write(REPORT, {}, entry())
+        (folder / kept.path).unlink()
+        (folder / kept.path).symlink_to("/etc/passwd")
+        with pytest.raises(StorageError, match="its report cannot be read: not in the knowledge base"):
+            store.drop(kept.entry)
+        assert store.entries() == (kept.entry,)
+
+    @pytest.mark.req("K7")
+    @pytest.mark.parametrize("failing", [errno.EACCES, errno.EIO])
+    def test_an_entry_whose_report_the_system_refuses_stays(self, store, folder, monkeypatch, failing):
+        """Who runs the tests as root may read all."""
+        kept = store.write(REPORT, {}, entry())
+
+        def refused(path, *args, usual=os.open, **named):
+            if str(path).endswith(".md"):
+                raise OSError(failing, os.strerror(failing))
+            return usual(path, *args, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "open", refused)
+            with pytest.raises(StorageError, match=os.strerror(failing)):
+                store.drop(kept.entry)
+        assert store.read(store.entries()[0]) == (REPORT, {})
 
     @pytest.mark.req("K1")
     def test_two_topics_never_share_a_report(self, store):
