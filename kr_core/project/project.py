@@ -246,6 +246,13 @@ class LocalProject:
             key for lock in self._declared.locks() for key in itertools.chain(lock.pins, lock.alike)
         )
 
+    def npm_names(self, name: str) -> list[str]:
+        """List the npm packages that a normalised name may mean, as npm knows them: `object-assign` and `object.assign`."""
+        plain = normalise(name)
+        locks = [lock for lock in self._declared.locks() if lock.ecosystem == "node"]
+        keys = (key for lock in locks for key in (plain, *lock.alike.get(plain, ())) if key in lock.pins)
+        return list(dict.fromkeys(keys))
+
     def looked_in(self) -> list[str]:
         """List the existing environments and files that versions come from, in search order."""
         modules = [label_of(folder, self._home) for folder in self._modules.folders if folder.is_dir()]

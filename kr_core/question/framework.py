@@ -118,7 +118,9 @@ class NamedFramework(NamedTuple):
 
 
 def infer_framework(question: str, project: LocalProject) -> str | None:
-    """Say which framework a question is about, as a normalised name (`pyyaml`), or None where nothing says so.
+    """Say which framework a question is about, or None where nothing says so.
+
+    A name is normalised (`pyyaml`), one of npm is as npm has it (`socket.io`).
 
     What is installed or locked is recognised by the names of distributions and of what they are imported by; the
     standard library is `python`. An ordinary word that is also a package needs a cue ("in rich", `click.echo`), or that
@@ -130,6 +132,20 @@ def infer_framework(question: str, project: LocalProject) -> str | None:
 
 def named_framework(question: str, project: LocalProject) -> NamedFramework:
     """The framework that a question is about, as `infer_framework` says, and whether the question names it for sure."""
+    found = _named_framework(question, project)
+    if found.framework is None or project.distribution(found.framework, own=False):
+        return found
+    return found._replace(framework=_as_npm_has_it(found.framework, question, project))
+
+
+def _as_npm_has_it(framework: str, question: str, project: LocalProject) -> str:
+    """The name of a package as npm knows it, where the project has it from there: the one that the question spells comes first."""
+    known = project.npm_names(framework)
+    spelled = question.lower()
+    return next((name for name in known if name.lower() in spelled), known[0] if known else framework)
+
+
+def _named_framework(question: str, project: LocalProject) -> NamedFramework:
     mentions = list(_mentions(question))
     packages = _rank([*_installed(mentions, question, project), *_before_endings(question, project)])
     if not packages or packages[0].score < _ENOUGH:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,12 +142,24 @@ def test_a_name_with_a_dot_is_that_of_a_dependency(tmp_path, project):
         '{"dependencies": {"socket.io": "4.8.4", "express": "5.3.0", "axios": "1.21.1"}}'
     )
     shop = project()
-    assert infer_framework("What is the default pingInterval in socket.io?", shop) == "socket-io"
+    assert infer_framework("What is the default pingInterval in socket.io?", shop) == "socket.io"
     assert infer_framework("What is the default body size in express.json?", shop) == "express"
     assert infer_framework("How do I set a base URL in axios from package.json?", shop) == "axios"
 
 
 @pytest.mark.req("R1", "A12")
+def test_a_name_of_npm_is_as_npm_has_it(tmp_path, project):
+    """`object.assign` and `object-assign` are two packages; where the project has one, either spelling means that."""
+    names = ("object.assign", "object-assign")
+    manifest = tmp_path / "package.json"
+    manifest.write_text(json.dumps({"dependencies": dict.fromkeys(names, "^4.0.0")}))
+    asked = {name: f"How do I copy symbols with {name}?" for name in names}
+    assert [infer_framework(asked[name], project()) for name in names] == list(names)
+    for only in names:
+        manifest.write_text(json.dumps({"dependencies": {only: "^4.0.0"}}))
+        assert {infer_framework(question, project()) for question in asked.values()} == {only}
+
+
 def test_the_name_by_which_a_module_is_imported_means_its_package(tmp_path, project):
     """Nobody writes `numpy.unique`."""
     (tmp_path / "requirements.txt").write_text("attrs==26.1.0\nnumpy==2.4.6\nseaborn==0.13.2\n")
