@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-import httpx
 from pydantic import field_validator
 
 from kr_core import RequestError
@@ -51,7 +51,7 @@ _OF_PYTHON = re.compile(
 _REMEMBERED_SECONDS = 7 * 86_400.0
 _MOST_SECONDS = 4.0
 """For each registry, with what is tried again: on a machine without a network no one waits longer for a hint."""
-_NOT_FOUND = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
+_NOT_FOUND = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 
 class DeepWikiSettings(Settings):
@@ -226,6 +226,8 @@ def _address(registry: str, base: str, framework: str) -> str:
 
 async def _known(registry: str, url: str, context: SourceContext) -> tuple[str, str, bool]:
     """What a registry says, or has said within a week; else why it does not, and whether it was asked now."""
+    import httpx  # with its command line's libraries it takes a tenth of the time of an answer that needs no network
+
     known = await context.cache.get(url)
     if isinstance(known, str):
         return known, "", False
