@@ -293,6 +293,7 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         nothing_of = f"says nothing of {words}"
         doubt = rf"KR is not sure of this(?:: the documentation of {subject} {nothing_of})?; closest:"
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
+        bare = rf"KR found only signatures in {subject}, without a word about them:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"
         unresolved = rf"KR found nothing named `[^`\[\]]{{1,200}}` in {subject}(?:{near})?\."
         mentioned = (
@@ -301,7 +302,7 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         untold = _UNTOLD.fullmatch(said)
         if untold:
             return untold[1].removesuffix(_CUT) in _as_quoted(str(evidence.get("question")))
-        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{unresolved}|{mentioned}", said))
+        return bool(re.fullmatch(f"{notice}|{doubt}|{nothing}|{bare}|{unresolved}|{mentioned}", said))
     if part != "caveats":
         return False
     read = re.fullmatch(rf"([\w.-]+) read {name} ({_VERSION})(?: \([^()`\[\]]{{1,80}}\))?\.", said)

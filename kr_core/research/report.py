@@ -108,7 +108,16 @@ def told_with_doubt(
         after = draft.code_after + len(said) + len(kept) - len(draft.summary)
         return draft.model_copy(update={"summary": (*said, *kept), "code_after": after})
     doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
+    if found and not any(passage.lead for passage in _quoted(doubtful)):
+        notices[-1] = f"KR found only signatures in {subject}, without a word about them:"
+        doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
     return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})
+
+
+def _quoted(draft: Draft) -> list[Passage]:
+    """The passages that an answer quotes."""
+    numbers = {number for claim in draft.summary for number in claim.citations}
+    return [draft.passages[number] for number in numbers]
 
 
 def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:

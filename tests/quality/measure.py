@@ -22,6 +22,7 @@ from kr_core.net.source_context import ConsultationContext
 from kr_core.plugin import Draft, Finding, ResearchQuery, Score
 from kr_core.question.topics import topic_and_tags
 from kr_core.research import report
+from kr_core.research.outcomes import outcome_of
 from kr_core.toolkit import LocalProject, yaml_text
 from kr_plugins.scorers.evidence import Evidence
 from kr_plugins.sources.installed_docs import InstalledDocs
@@ -114,7 +115,9 @@ async def _consult(source: InstalledDocs, project: LocalProject, query: Research
     deadline = asyncio.get_running_loop().time() + 120
     outside = SharedResources(Path(tempfile.gettempdir()))  # which it does not use: it is on the machine
     context = ConsultationContext(project, lambda _kind, _data: None, deadline, outside, "installed_docs")
-    return await source.query(query, context)
+    asked = asyncio.create_task(source.query(query, context))
+    await asked
+    return outcome_of(asked, context, 0.0, query.question, external=False)
 
 
 def names(passage: Any) -> set[str]:

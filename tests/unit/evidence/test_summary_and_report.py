@@ -325,6 +325,16 @@ def test_an_answer_that_is_not_sure_says_so_and_shows_the_passages_as_they_are()
     assert not draft.direct
 
 
+@pytest.mark.req("A9")
+def test_an_answer_of_nothing_but_signatures_says_so():
+    """Two names without a word about them tell no difference."""
+    bare = [symbol(f"box.{name}", f"def {name}(lid):", "") for name in ("shut", "close")]
+    draft = doubted("How does close differ from shut?", found(*bare))
+    told = [claim.text for claim in draft.summary]
+    assert told[0] == "KR found only signatures in box 1.2.0, without a word about them:"
+    assert told[1].startswith("`box.")
+
+
 @pytest.mark.req("A8")
 @pytest.mark.parametrize(("score", "level"), [(60, "medium"), (85, "high")])
 def test_an_answer_that_is_sure_enough_stays_as_it_is(score, level):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OF_OPTIONS = re.compile(r"(?:Options|Config|Settings|Props)$")
 """A type whose members nobody calls by its name: the options of a function."""
+_TELLING_PARTS = 3
+"""A member whose name has at least three words is clear without its owner: `set_missing_host_key_policy`."""
 _MAX_WORDS = 40
 """A longer question is a story with a question in it."""
 _DEEPEST = 5
@@ -134,6 +136,8 @@ def is_of_unsaid_owner(query: ResearchQuery, asked: ParsedQuestion, passage: Pas
             parts[-1].lower() in said or said.issuperset(split_identifier(parts[-1])) for parts in names
         )
     owners = [(parts[-2:-1] or [""])[0] for parts in names]
+    if any(len(split_identifier(parts[-1])) >= _TELLING_PARTS for parts in names):
+        return False
     return all(
         owner[:1].isupper() and owner.lower() not in said and not _OF_OPTIONS.search(owner)
         for owner in owners

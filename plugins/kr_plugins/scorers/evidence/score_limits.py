@@ -97,6 +97,7 @@ def limit_of(
         told += [
             (MEDIUM - 1, reason) for reason in _not_said(asked, shown, draft, worded=worded, named=named)
         ]
+        told += [(MEDIUM - 1, reason) for reason in _not_together(query, asked, shown, draft)]
         told += _of_other(query, asked, shown)
         told += _of_opposite(query, asked, shown[0])
         told += _of_unsaid_callable(query, asked, shown[0])
@@ -170,8 +171,6 @@ def _not_said(
     if asked.kind == "meaning":
         yield from _not_meant(asked, told)
     yield from _not_named(asked, draft)
-    if asked.kind in {"yes_no", "meaning", "how_to"}:
-        yield from _not_together(shown, told)
     if first.what == "message" and not _is_explained(asked, draft):
         yield "nothing was found beside the message itself"
     if asked.kind == "error" and first.what == "class" and not _advises(shown, told):
@@ -477,9 +476,19 @@ def _not_meant(asked: ParsedQuestion, told: Sequence[str]) -> Iterator[str]:
             yield f"no sentence of the answer says {one.last}"
 
 
-def _not_together(shown: Sequence[Passage], told: Sequence[str]) -> Iterator[str]:
-    """Two things that the question names, if no sentence is about both: sentences about each alone are not the answer."""
-    pinned = [passage for passage in shown if passage.pinned and passage.what != "message"]
+def _not_together(
+    query: ResearchQuery, asked: ParsedQuestion, shown: Sequence[Passage], draft: Draft
+) -> Iterator[str]:
+    """Two things that the question names, if no sentence is about both: sentences about each alone are not the answer.
+
+    Of names that only the asker expects, each may be an answer: `forward_fill`, `fill_null`.
+    """
+    if asked.kind not in {"yes_no", "meaning", "how_to"} or not draft.summary:
+        return
+    told = [claim.text.casefold() for claim in draft.summary]
+    pinned = [
+        one for one in shown if one.pinned and one.what != "message" and not is_expected(query, asked, one)
+    ]
     names = list(dict.fromkeys(_last(one) for one in pinned))[:2]
     is_of_one = len({one.symbol for one in pinned}) < 2 or len(names) < 2
     if not is_of_one and not any(all(name in text for name in names) for text in told):
