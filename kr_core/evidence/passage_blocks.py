@@ -19,6 +19,7 @@ from kr_core.evidence.sentences import (
     bare_name,
     behind,
     documentation,
+    explained_value,
     prose,
     returned,
     value_of,
@@ -436,7 +437,11 @@ class PassageBlocks:
             part: what the code is to show.
             others: further passages whose code may be shown; by default what explains it, and the next passages.
         """
-        return self.cited_code(part, self.pieces(part, others))
+        values = {found for run in self.said if (found := explained_value(run))}
+        pieces = self.pieces(part, others)
+        for value in values if len(values) == 1 else ():  # code that gives another value does another thing
+            pieces = [(place, code) for place, code in pieces if value in code]
+        return self.cited_code(part, pieces)
 
     def cited_code(self, part: Part, pieces: Sequence[tuple[Passage, str]]) -> list[CodeExample]:
         """Pieces of code with their citations."""

@@ -48,6 +48,8 @@ _WHOLE_SYMBOL = 700
 _BEYOND = 120
 """Characters by which the paragraph that says most of the question may go beyond the budget."""
 _TURNS_SHOWN = 3
+_MOST_VALUES = 6
+"""Explained values that are all shown."""
 _LEANS = re.compile(
     r"(?:But|And|So|This|These|That|Those|It|They|Its|Their|Here|Both|Instead|Otherwise|However|Therefore|Thus|Hence|Also|Then|Alternatively|Additionally|"
     r"In (?:this|that|such|the latter|these|either|both|which|other) |The (?:latter|former|same|above|following|previous)|Such|Similarly|Likewise|Conversely|"
@@ -68,6 +70,8 @@ _SAYS_MORE = 15
 """Characters beyond a parameter's name that a sentence about it has."""
 _CALL = re.compile(r"[\w.]++\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)|[^()=]*+=[^()]*+\)")
 """A line that repeats the signature, or the end of one."""
+_SPAN, _KEYWORD, _CODE_KEYWORDS = re.compile(r"`[^`\n]*+`"), re.compile(r"(?<!\w)\w++=[^\s=]"), 3
+"""Keywords with values, and how many make a paragraph code."""
 _BEGINNING = 40
 """Characters by which the paragraph that begins the documentation is found."""
 
@@ -110,6 +114,7 @@ def window(
     chosen |= _that_fit(all_sentences, worth, runs, chosen, (budget, _BEYOND if first else 0))
     if not chosen:
         chosen |= _opening(all_sentences, budget)
+    chosen |= _explained(all_sentences) if first else set()
     chosen |= set(_turning(all_sentences, worth, chosen, _far_turning(passage, far, first=first)))
     chosen |= _leaned_on(all_sentences, chosen)
     chosen |= _rest_of_paragraphs(all_sentences, chosen, _SHORT_PARAGRAPH if first else FIRST_PARAGRAPH)
@@ -142,7 +147,7 @@ def told_of(name: str, owner: Passage) -> list[str]:
     runs = []
     before = ""
     for paragraph in prose(documentation(owner)).split("\n"):
-        if _CALL.fullmatch(paragraph):
+        if _CALL.fullmatch(paragraph) or _is_code(paragraph):
             continue
         told = [one for one in sentences(paragraph) if len(one) <= _LONGEST]
         if naming.search(paragraph) and not naming.match(plain(paragraph).lstrip("*`'\"- ")):
@@ -213,6 +218,7 @@ def _sentences(passage: Passage, asked: AskedWords | None = None) -> list[_Sente
         for number, paragraph in enumerate(paragraphs)
         for place, sentence in enumerate(sentences(paragraph))
         if len(sentence) <= _LONGEST
+        and not _is_code(sentence)
         and (
             passage.what == "message"  # where it sends the reader is part of the advice
             or says_something(sentence)
@@ -223,6 +229,11 @@ def _sentences(passage: Passage, asked: AskedWords | None = None) -> list[_Sente
     if not found_sentences and passage.lead and not is_pointer(passage.lead):
         found_sentences = [_Sentence(shortened(passage.lead, _LONGEST), 0)]
     return found_sentences[:_SENTENCES_LOOKED_AT]
+
+
+def _is_code(text: str) -> bool:
+    """Whether a paragraph is the arguments of a call whose code block has no mark of its own."""
+    return len(_KEYWORD.findall(_SPAN.sub("", text))) >= _CODE_KEYWORDS
 
 
 def _from_lead(paragraphs: Sequence[str], passage: Passage) -> list[str]:
@@ -248,6 +259,12 @@ def _without_other_values(all_sentences: list[_Sentence], asked: AskedWords) -> 
         return all_sentences
     others = {paragraph for paragraph, value in explained.items() if not asked.gives(value)}
     return [one for one in all_sentences if one.paragraph not in others]
+
+
+def _explained(all_sentences: Sequence[_Sentence]) -> set[int]:
+    """The first sentences about each value of a list of values: an incomplete list misleads; none of a long one."""
+    found = {number for number, one in enumerate(all_sentences) if explained_value(one.text)}
+    return found if len(found) <= _MOST_VALUES else set()
 
 
 def _worths(all_sentences: Sequence[_Sentence], asked: AskedWords, name: str) -> list[float]:

@@ -416,3 +416,75 @@ def test_a_keyword_that_nothing_takes_is_said_to_be_missing(sender, ask_about):
     assert level == "low"
     told, _level = ask_about("sender", "How do I use sender.track with strategy='mean'?", "track")
     assert "found nothing" not in told
+
+
+LIDS = '''\
+"""Lids of crates."""
+
+
+class Lids:
+    """Sets how lids are closed.
+
+    Attributes
+    ----------
+    mode : {'open', 'shut', 'lock', 'hide'}, default='open'
+        What becomes of the lids of crates that are moved.
+
+        - 'open' : When a crate is moved its lid remains open, so that people can see what it holds while it is moved
+          from one place to another. This is what most people expect of a crate whose lid was open before it was moved.
+        - 'shut' : When a crate is moved its lid is shut, so that nothing falls out while it is moved from one place to
+          another. The lid opens again by itself when the crate has arrived at the place where it is to be used by people.
+        - 'lock' : When a crate is moved its lid is shut and locked with a key, so that no one takes anything out while
+          it is moved. Only the person who has the key can open the lid again when the crate has arrived at its place.
+        - 'hide' : When a crate is moved its lid is hidden below a cloth, so that no one can see that it has a lid while
+          it is moved from one place to another. People take the cloth away when the crate has arrived at its place there.
+
+    Examples
+    --------
+    >>> Lids(mode='open')
+    Lids(mode='open')
+    """
+
+    def __init__(self, mode="open"):
+        self.mode = mode
+'''
+
+
+@pytest.mark.req("A3")
+def test_a_list_of_explained_values_is_whole(install, ask_about):
+    """The deciding value shares no word with the question."""
+    install("lids", {"lids/__init__.py": LIDS})
+    told, _level = ask_about("lids", "How do I keep thieves from what a crate holds?", "Lids", "mode")
+    for value in ("open", "shut", "lock", "hide"):
+        assert f"'{value}' : When a crate is moved its lid" in told
+
+
+@pytest.mark.req("A4")
+def test_code_that_gives_another_value_than_the_one_explained_is_not_shown(install, ask_about):
+    install("lids", {"lids/__init__.py": LIDS})
+    told, _level = ask_about("lids", "What does mode='lock' do in Lids?", "Lids", "mode")
+    assert "its lid is shut and locked" in told
+    assert "Lids(mode='open')" not in told
+
+
+@pytest.mark.req("A3")
+def test_keywords_of_a_code_block_are_no_prose(install, ask_about):
+    source = '''\
+        """Profiles."""
+
+        class profile:
+            """A profile of crates. The default one is built like this::
+
+            .. code:: python
+
+            "default",
+            most=100,
+            order=False,
+            limit=duration(milliseconds=200),
+            """
+
+            def __init__(self, most=None, order=None, limit=None): ...
+        '''
+    install("profiles", {"profiles/__init__.py": source})
+    told, _level = ask_about("profiles", "How do I turn the limit of a profile off?", "profile", "limit")
+    assert "most=100, order=False" not in told
