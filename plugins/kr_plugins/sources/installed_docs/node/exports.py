@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kr_core.toolkit import gap, read_text
 from kr_plugins.sources.installed_docs.node import declarations_parser as typings
 from kr_plugins.sources.installed_docs.node.declarations import ModuleDeclarations
+from kr_plugins.sources.installed_docs.node.joined_scripts import JoinedScripts
 from kr_plugins.sources.installed_docs.node.package import (
     NodePackage,
     declaration_file,
@@ -36,7 +37,7 @@ from kr_plugins.sources.installed_docs.node.source_comments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from kr_plugins.sources.installed_docs.node.declarations import Declaration
@@ -128,6 +129,9 @@ class Exports:
         self._sources: dict[Path, _Source | None] = {}
         self._resolved: dict[tuple[Path, int, str], File | None] = {}
         self._packages: dict[tuple[str, Path], tuple[NodePackage, dict[str, Path]] | None] = {}
+        self._scripts = JoinedScripts(
+            package, lambda path: self._text(path, package, LARGEST_SCRIPT), self.called(), check
+        )
 
     def offered(self) -> Iterator[ExportedName]:
         """Everything that is exported, the package's main entry first; what that has is not told again of others."""
@@ -225,6 +229,15 @@ class Exports:
             each.declarations[0], line=found.line, signature=found.signature, comment=found.comment
         )
         return each._replace(file=each.file._replace(path=known.path), declarations=(told,))
+
+    def scripted(
+        self, names: Iterable[str], declared: Sequence[Declaration]
+    ) -> tuple[File, Declaration] | None:
+        """What a script of the package documents of something declared, as a declaration in that script."""
+        told = self._scripts.of(names, declared) if self.is_typed else None
+        if told is None:
+            return None
+        return File(told.path, self.package, ModuleDeclarations()), told.declaration
 
     def _source(self, file: File) -> _Source | None:
         """What the source of a declaration file documents; None where the package does not ship one."""

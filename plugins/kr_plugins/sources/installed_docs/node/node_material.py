@@ -96,8 +96,8 @@ class NodeMaterial:
         types = types_package(self.package)
         folders += [types.folder] if types else []
         typed = types or any(not subpath for subpath, _path in entries(self.package))
-        scripts = [] if typed else script_files(self.package)
-        scripts += imported_files(self.package, scripts) if scripts else []
+        scripts = script_files(self.package)
+        scripts += [] if typed else imported_files(self.package, scripts)
         parts = [str(FORMAT), json.dumps(self.package.data, sort_keys=True)]
         unpacked = []
         for folder in folders:

@@ -70,6 +70,9 @@ _LONG_MEMBER = 200
 _LONGEST_NAME = 300
 _LONGEST_SIGNATURE = 5_000
 _MAX_CONTEXT = 300
+_CALLED = frozenset({"function", "class"})
+_NO_VALUE = frozenset({"{}", "undefined"})
+"""Defaults of a parameter that say nothing of it."""
 _WORD = re.compile(r"[\w$]+")
 
 
@@ -228,16 +231,22 @@ class PassageMaker:
         if not told and len(listed) > 1 and shown and shown[0].kind == "function":
             others = [one for one in listed[1:] if one.kind == "function"][:_MOST_CALLS]
             shown = [replace(shown[0], calls=[*shown[0].calls, *others])]
+        scripted = self.exports.scripted(self.written([name, *aliases]), listed) if listed else None
         for one in shown:
             place = (scope.file.locator, name, one.line)
             if place not in self.made:
                 self.made.add(place)
-                passage = self.symbol(scope, name, one, aliases)
+                if scripted and not told and scripted[1].comment and scripted[1].comment.prose:
+                    passage = self.symbol(
+                        scope._replace(file=scripted[0]), name, _told_by(one, scripted[1]), aliases
+                    )
+                else:
+                    passage = self.symbol(scope, name, one, aliases)
                 if said:
                     data = {**passage.data, "deprecated": said}
                     passage = passage._replace(prior=round(passage.prior * 0.6, 4), data=data)
                 yield passage
-                yield from self.told_options(scope, name, one)
+                yield from self.all_options(scope, name, one, scripted)
         for one in listed:
             if one.inner is not None and name.count(".") < _DEEPEST:
                 within = scope._replace(namespace=one.name)
@@ -247,12 +256,35 @@ class PassageMaker:
             for file, inherited in self.inherited(scope.file, one):
                 yield from self.members(scope._replace(file=file), name, inherited, one, aliases)
 
+    def written(self, names: Sequence[str]) -> list[str]:
+        """How a script may call what has these names: `debounce` for `lodash.debounce`."""
+        bare = [name.partition(".")[2] for name in names if name.partition(".")[0] in self.defaults]
+        return list(dict.fromkeys((*names, *filter(None, bare))))
+
+    def all_options(
+        self, scope: _Scope, name: str, one: Declaration, scripted: tuple[File, Declaration] | None
+    ) -> Iterator[IndexedPassage]:
+        """The options of a function as its declaration tells them, and as a script does where that says more."""
+        declared = {passage.symbol: passage for passage in self.told_options(scope, name, one)}
+        if scripted:
+            for passage in self.told_options(scope._replace(file=scripted[0]), name, scripted[1]):
+                known = declared.get(passage.symbol)
+                if (passage.symbol or "").rpartition(".")[2] in self.by_name:
+                    continue  # `WebSocket`, an option of the server, is hardly what users mean by that name
+                if known is None or ("default" in passage.data and "default" not in known.data):
+                    declared[passage.symbol] = passage
+        yield from declared.values()
+
     def told_options(self, scope: _Scope, name: str, one: Declaration) -> Iterator[IndexedPassage]:
-        """The options that the comment of a function lists: `@param {number} [options.maxWait]`, each by its own name."""
-        for path, lines in one.comment.parameters if one.comment and one.kind == "function" else ():
-            if "." not in path or path.count(".") > 2:
-                continue
+        """The options that the comment of a function lists: `@param {number} [options.maxWait]`, each by its own name.
+
+        So are parameters with a default, which no signature of a declaration file has.
+        """
+        for path, lines in one.comment.parameters if one.comment and one.kind in _CALLED else ():
             found = _OPTION.match(lines[0].text)
+            is_option = "." in path or (found and found[1] and found[1] not in _NO_VALUE)
+            if not is_option or path.count(".") > 2:
+                continue
             said = [line.text for line in lines[1:]]
             said = [*([found[2]] if found and found[2] else []), *said]
             text = DeclarationText(lines[0].text, lines[0].number)
@@ -264,7 +296,7 @@ class PassageMaker:
                 prose="\n".join(said), words="options", prior=self.prior(path, one, 0.7),
                 data={
                     "lines": text.runs, "signature": lines[0].text, "what": "attribute", "public": True,
-                    "parameters": [], "required": [], "aliases": [f"{name}.{path}"], "see": [name],
+                    "parameters": [], "required": [], "aliases": [f"{name}.{path}"] if "." in path else [], "see": [name],
                     **({"default": found[1]} if found and found[1] else {}),
                     **self.origin(scope.file),
                 },
@@ -478,6 +510,11 @@ def with_takers(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
         owner = (passage.symbol or "").rpartition(".")[0]
         taker = takers.get(owner) if passage.data.get("what") == "attribute" else None
         yield passage._replace(data={**passage.data, "see": [taker]}) if taker else passage
+
+
+def _told_by(one: Declaration, told: Declaration) -> Declaration:
+    """A declaration as a script documents it: what is listed with it stands in another file."""
+    return replace(one, line=told.line, signature=told.signature, comment=told.comment, members=[], calls=[])
 
 
 def _made_by(name: str, one: Declaration) -> str:

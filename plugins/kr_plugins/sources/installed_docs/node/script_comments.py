@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import os
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,6 +47,7 @@ _FOR_USERS = re.compile(r"@(?:static|public|memberOf|memberof|alias|name|api[ \t
 _CLASS = re.compile(rf"^(?:export[ ]++)?+(?:default[ ]++)?+class[ ]++({_NAME})", re.MULTILINE)
 _WORD = re.compile(_NAME)
 _PARAMETER = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+(\[?)([\w$]++)(?!\.)")
+_CONSTRUCTOR = "constructor"
 _NO_METHODS = frozenset("if for while switch catch return constructor function with".split())
 
 
@@ -130,7 +132,7 @@ def _scripts_in(folder: Path) -> list[Path]:
 
 
 def documented_names(text: str, called: str) -> Iterator[DocumentedName]:
-    """What a file defines below comments for users, in order.
+    """What a file defines below comments for users, in order; a class with what its constructor takes.
 
     Args:
         text: the code.
@@ -139,13 +141,20 @@ def documented_names(text: str, called: str) -> Iterator[DocumentedName]:
     breaks = [match.start() for match in re.finditer("\n", text)]
     classes = [(found.start(), found[1]) for found in _CLASS.finditer(text)]
     exported = {word for found in _EXPORTING.findall(text) for word in _WORD.findall(found)}
+    waiting: DocumentedName | None = None
     for start, end in islice(_comments(text), _MOST_NAMES):
         defined = _DEFINED.match(text, end)
         comment = text[start:end]
         if defined is None or len(comment) > _LONGEST_COMMENT:
             continue
         place = bisect.bisect_left(classes, (start, "")) - 1
-        name = _name(defined, classes[place][1] if place >= 0 else "", called)
+        inside = classes[place][1] if place >= 0 else ""
+        name = _name(defined, inside, called)
+        if defined["method"] == _CONSTRUCTOR and inside in exported and "@param" in comment:
+            told = tsdoc.parse(comment, bisect.bisect_left(breaks, start) + 1)
+            made = waiting if waiting and waiting.name == inside else _class(text, *classes[place], breaks)
+            waiting = _constructed(made, comment, told)
+            continue
         last = name.rpartition(".")[2]
         is_member = "." in name or name == called
         if (
@@ -156,7 +165,28 @@ def documented_names(text: str, called: str) -> Iterator[DocumentedName]:
             continue
         told = tsdoc.parse(comment, bisect.bisect_left(breaks, start) + 1)
         if told.prose and not told.hidden:
-            yield _documented(name, defined, comment, told, bisect.bisect_left(breaks, _begin(defined)) + 1)
+            if waiting:
+                yield waiting
+            line = bisect.bisect_left(breaks, _begin(defined)) + 1
+            waiting = _documented(name, defined, comment, told, line)
+    if waiting:
+        yield waiting
+
+
+def _class(text: str, start: int, name: str, breaks: list[int]) -> DocumentedName:
+    """A class without a comment of its own."""
+    head = text[start:].partition("\n")[0].rstrip(" {") if start >= 0 else ""
+    return DocumentedName(name, Declaration("class", name, bisect.bisect_left(breaks, start) + 1, head))
+
+
+def _constructed(made: DocumentedName, comment: str, told: tsdoc.TSDocComment) -> DocumentedName:
+    """A class with what the comment of its constructor says of the parameters."""
+    own = made.declaration.comment or told
+    parameters = tuple(dict.fromkeys((*own.parameters, *told.parameters)))
+    declaration = replace(
+        made.declaration, comment=own._replace(parameters=parameters), parameters=_taken_by(comment)
+    )
+    return made._replace(declaration=declaration)
 
 
 def bare_names(text: str, called: str) -> Iterator[DocumentedName]:
@@ -271,13 +301,18 @@ def _documented(
     is_callable = bool(
         defined["function"] or defined["method"] or _CALLABLE.match(value) or "@param" in comment
     )
-    taken = dict.fromkeys((found[2], not found[1]) for found in _PARAMETER.finditer(comment))
     declaration = Declaration(
         kind="class" if defined["class"] else "function" if is_callable else "constant",
         name=name.rpartition(".")[2],
         line=line,
         signature=defined.string[_begin(defined) :].partition("\n")[0].rstrip(" {"),
         comment=told,
-        parameters=tuple(DeclaredParameter(one, required) for one, required in taken),
+        parameters=_taken_by(comment),
     )
     return DocumentedName(name, declaration, tuple(dict.fromkeys(aliases)))
+
+
+def _taken_by(comment: str) -> tuple[DeclaredParameter, ...]:
+    """The parameters that a comment names."""
+    taken = dict.fromkeys((found[2], not found[1]) for found in _PARAMETER.finditer(comment))
+    return tuple(DeclaredParameter(one, required) for one, required in taken)
