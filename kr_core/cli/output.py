@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from typing import IO, TYPE_CHECKING, Any, Self, cast
+from urllib.parse import quote
 
 from kr_core import yaml_text
 from kr_core.cli.documentation import documentation
@@ -25,6 +26,7 @@ _HEADING_WIDTH = 120
 _BELOW_SURE = 2
 """How many passages KR shows below an answer at `high`."""
 _BAR = re.compile(r"(?<!\\)\|")
+_PACKAGE_URL = re.compile(r"^pkg:\w++/|@[^@]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)")
 _SPAN_OR_MARK = re.compile(r"(?<!`)(`+)(?!`)(?P<code>.+?)(?<!`)\1(?!`)|[\\`*_\[\]<>&~|]")
 
@@ -67,7 +69,8 @@ def answer(
 def _heading(request: ResearchRequest, results: Results) -> str:
     query = request.query
     urls = [(one.url.lower(), one.version) for one in results.citations if one.version]
-    own = [version for url, version in urls if f"/{query.framework.lower()}@" in url]
+    # `pkg:npm/%40types/box@1.0` is another package than `box`
+    own = [version for url, version in urls if _PACKAGE_URL.sub("", url) == quote(query.framework.lower())]
     others = [
         version for url, version in urls if not url.startswith("pkg:")
     ]  # a dependency may be all that is cited

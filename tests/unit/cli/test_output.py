@@ -56,6 +56,7 @@ def test_the_title_is_the_question_as_it_was_asked_or_the_topic_that_was_given(
         ((("pkg:npm/lid@9.0.0", "9.0.0"),), "1"),
         ((("pkg:npm/lid@9.0.0", "9.0.0"), ("pkg:npm/box@1.2.0", "1.2.0")), "1.2.0"),
         ((("https://docs.example/box", "1.1.0"),), "1.1.0"),
+        ((("pkg:npm/%40types/box@0.9.0", "0.9.0"),), "1"),
     ],
 )
 def test_the_title_names_the_version_of_the_library_asked_about(tmp_path, cited, said):

@@ -37,7 +37,7 @@ from kr_core.plugin import Finding, Outcome, Provider
 from kr_core.toolkit import LocalProject
 from kr_plugins.sources.installed_docs.changes import earlier_index
 from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
-from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge
+from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge, name_of
 from kr_plugins.sources.installed_docs.index_answer import answer
 from kr_plugins.sources.installed_docs.material import find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
@@ -184,6 +184,7 @@ class InstalledDocs:
             notes[:0] = [] if own else [f"{found.material.label}: {RUN_TIME}"]
             answered = answered._replace(unresolved=own)
         answered = _without_claims(answered, notes)
+        notes[:0] = _late_types(answered, found)
         notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
         if not answered.passages:
             return Finding(
@@ -267,6 +268,22 @@ RUN_TIME = "methods that it makes at run time from data files, as boto3's client
 def _without_claims(answered: IndexAnswer, notes: Sequence[str]) -> IndexAnswer:
     """The answer that claims no word to be nowhere, where the code that may have it was not read."""
     return answered._replace(missing=()) if any(NO_DECLARATIONS in note for note in notes) else answered
+
+
+def _late_types(answered: IndexAnswer, found: LocatedMaterial) -> list[str]:
+    """A note where the answer comes from declarations for another major version than the installed one."""
+    material = found.material
+    if not isinstance(material, NodeMaterial):
+        return []
+    types = {
+        f"{name} {one.version}"
+        for one in answered.passages
+        if (name := name_of(one)).startswith("@types/") and one.version != found.origin.version
+    }
+    return [
+        f"{one} declares another major version than {material.package.name} {material.version}, which is installed"
+        for one in sorted(types)
+    ]
 
 
 @kr_core.hookimpl

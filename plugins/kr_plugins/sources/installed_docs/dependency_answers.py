@@ -109,7 +109,7 @@ def _telling(
         absent: the names that it does not have, and whether the asker expects each.
     """
     for passage in answered.passages[:_MOST_LOOKED_AT]:
-        package = _name_of(passage)
+        package = name_of(passage)
         is_referred_to = _is_named(package, told)
         weighted = passage.model_copy(
             update={
@@ -137,7 +137,7 @@ def _is_named(package: str, text: str) -> bool:
     return bool(package) and re.search(rf"(?<![\w-]){re.escape(package)}(?![\w-])", text) is not None
 
 
-def _name_of(passage: Passage) -> str:
+def name_of(passage: Passage) -> str:
     """The package of a passage, from its package URL: `pkg:npm/%40scope/name@1.0`."""
     name = (passage.url or "").partition("/")[2].rpartition("@")[0]
     return unquote(name)

@@ -137,6 +137,12 @@ def test_types_of_the_major_version_before_are_read_under_their_own_number(tmp_p
     lay(tmp_path / "node_modules/@types/crate", {"package.json": manifest, **types})
     lift = next(one for one in passages(tmp_path)[0] if one.symbol == "lift")
     assert lift.data["version"] == "2.4.0"
+    answer = ask(tmp_path, "What does lift of crate do?")
+    assert answer.version == "3.0.0"
+    assert (
+        "@types/crate 2.4.0 declares another major version than crate 3.0.0, which is installed"
+        in answer.notes
+    )
 
 
 @pytest.mark.req("A7")
