@@ -83,6 +83,8 @@ _PARTS_OF_LIBRARIES = frozenset(
 """What an ordinary word before it makes a library's: a click option, a rich table."""
 _INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
 """What every environment may have, and no question means that does not name it."""
+_ITSELF = frozenset("api client core js lib node orm py python sdk ts".split())
+"""What is added to the name of a library in that of its package."""
 _ENOUGH = 40
 """What a package must score to be what the question is about; below, it is taken only for want of another."""
 
@@ -150,7 +152,12 @@ def _named_framework(question: str, project: LocalProject) -> NamedFramework:
     packages = _rank([*_installed(mentions, question, project), *_before_endings(question, project)])
     if not packages or packages[0].score < _ENOUGH:
         packages = _rank(
-            [*packages, *_locked(mentions, question, project), *_absent(mentions, question, project)]
+            [
+                *packages,
+                *_locked(mentions, question, project),
+                *_by_first_part(mentions, question, project),
+                *_absent(mentions, question, project),
+            ]
         )
     # what has its module before it is the standard library's, whatever it is used with: `json.dumps with NaN`
     spelled = any(mention.cue in {"dotted", "import"} and _is_about_python(mention) for mention in mentions)
@@ -269,6 +276,38 @@ def _locked(mentions: list[_Mention], question: str, project: LocalProject) -> l
         known = whole if is_whole else next((name for name in names if name in named), None)
         if known and _may_name(mention) and (is_whole or not is_standard(mention.name)):
             found.append(_scored(mention, known, "locked", question, project))
+    return found
+
+
+def _by_first_part(
+    mentions: list[_Mention], question: str, project: LocalProject
+) -> list[_FrameworkCandidate]:
+    """The direct dependency that a word is the first part of, if there is but one: `drizzle` for `drizzle-orm`.
+
+    What has the plain name itself is another library, and so is a known one beside what adds to it (`django-environ`).
+    """
+    found = []
+    for mention in mentions:
+        lower = mention.name.lower()
+        if mention.cue == "dotted" or not lower.isalnum() or _is_plain_english(lower) or _is_english(lower):
+            continue
+        if lower in project.named_packages() or project.distribution(lower) or project.module(lower):
+            continue
+        for development in (False, True):
+            names = [
+                name
+                for name in project.direct_dependencies(development=development)
+                if name.startswith(f"{lower}-") and (lower not in KNOWN or name.rpartition("-")[2] in _ITSELF)
+            ]
+            if names:
+                break
+        if len(names) == 1:
+            score = _absent_score(mention, question)
+            found.append(
+                _FrameworkCandidate(
+                    names[0], max(score, _ENOUGH) + 2, mention.start, "locked", is_direct=score > 0
+                )
+            )
     return found
 
 

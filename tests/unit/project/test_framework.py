@@ -313,3 +313,24 @@ def test_neither_a_class_nor_a_registry_is_taken_for_a_library(
     )
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["httpx", "forests"]\n')
     assert choose_framework(question, project()).framework == framework
+
+
+@pytest.mark.req("A12", "R1")
+@pytest.mark.parametrize(
+    ("question", "framework"),
+    [
+        ("How do I do an upsert with drizzle on postgres?", "drizzle-orm"),
+        ("Drizzle: what does returning() do?", "drizzle-orm"),
+        ("How do I insert rows with drizzle in axios?", "axios"),
+        ("How do I validate a body?", None),
+        ("How do I load settings in django?", "django"),
+        ("What does tanstack do?", None),
+    ],
+)
+def test_the_first_part_of_the_name_of_one_direct_dependency_means_it(tmp_path, project, question, framework):
+    """An everyday word does not, nor a library beside what adds to it, nor a name that two of them begin with."""
+    (tmp_path / "package.json").write_text(
+        """{"dependencies": {"drizzle-orm": "1", "axios": "1", "body-parser": "1", "django-environ": "1",
+        "tanstack-query": "1", "tanstack-table": "1"}, "devDependencies": {"drizzle-kit": "1"}}"""
+    )
+    assert infer_framework(question, project()) == framework
