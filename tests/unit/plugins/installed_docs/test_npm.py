@@ -88,9 +88,14 @@ def project(folder, root=None):
     return LocalProject(root or folder, folder, {}, own_prefix=None)
 
 
-def ask(folder, question, framework="crate", cache=None):
+def ask(folder, question, framework="crate", cache=None, names=()):
     query = ResearchQuery(
-        framework=framework, framework_version="latest", topic="t", tags=("t",), question=question
+        framework=framework,
+        framework_version="latest",
+        topic="t",
+        tags=("t",),
+        question=question,
+        names=names,
     )
     source = InstalledDocs(cache or folder / "cache")
     return asyncio.run(source.query(query, SourceContext(project(folder))))

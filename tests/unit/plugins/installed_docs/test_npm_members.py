@@ -144,3 +144,24 @@ export = crate;
     assert "(column: string, values: readonly T[]): Query<T>" in found["crate.whereIn"].text
     assert "seal(lid: string, glue: boolean): void" in found["crate.seal"].text
     assert not any(name.endswith(".size") for name in found)
+
+
+@pytest.mark.req("A14", "A7")
+def test_a_subpath_comes_before_what_lies_below_others(tmp_path):
+    """Packages may list hundreds of entries; `./harbour` exports what `./harbour/crane` does."""
+    deep = {f"./dock/{number}": {"types": f"./dock/{number}.d.ts"} for number in range(300)}
+    exports = {".": {"types": "./index.d.ts"}, **deep, "./harbour": {"types": "./harbour/index.d.ts"}}
+    files = {
+        f"dock/{number}.d.ts": f"export declare function dock{number}(): void;\n" for number in range(300)
+    }
+    lay(tmp_path / "node_modules/crate", {
+        "package.json": {"name": "crate", "version": "2.0.0", "exports": exports}, **files,
+        "index.d.ts": "/** Lift it. */\nexport declare function lift(): void;\n",
+        "harbour/index.d.ts": (
+            "export declare class Crane {\n  /** Turns the load round, and loads it where it is not there. */\n"
+            "  turnOrLoad(config: { load: string }): this;\n}\n"
+        ),
+    })  # fmt: skip
+    answer = ask(tmp_path, "How do I load a crane in crate unless it has its load?", names=("turnOrLoad",))
+    assert answer.unresolved == ()
+    assert answer.passages[0].symbol == "Crane.turnOrLoad"

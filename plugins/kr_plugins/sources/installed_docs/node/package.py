@@ -21,7 +21,7 @@ _CONDITIONS = ("types", "import", "module", "node", "default", "require", "brows
 """In this order the branches of `exports` are tried; the first that leads to declarations is taken."""
 _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
 _DEEPEST = 6
-_MAX_ENTRIES = 60
+_MAX_ENTRIES = 120
 _LONGEST_NAME = 300
 _README = re.compile(r"readme(?:\.(?:md|markdown|mkd|txt|rst))?", re.IGNORECASE)
 _LARGEST_README = 1_000_000
@@ -133,6 +133,7 @@ def entries(package: NodePackage) -> Iterator[tuple[str, Path]]:
     if isinstance(exports, dict) and any(isinstance(key, str) and key.startswith(".") for key in exports):
         main = exports.get(".")
         subpaths = [(key, value) for key, value in exports.items() if isinstance(key, str) and key != "."]
+        subpaths.sort(key=lambda one: one[0].count("/"))  # `./pg-core` exports what `./pg-core/db` does
     data = package.data
     tried = [data.get("types"), data.get("typings"), *_targets(main), data.get("main"), "index.d.ts"]
     found = next((path for target in tried if (path := _declares(package.folder, target)) is not None), None)
