@@ -166,7 +166,8 @@ STOP_WORDS = frozenset(
     on once one only or other our out over own please same shall she should so some such than that the their them
     then there these they this those through to too trying under up us use used user uses using very want wants was
     way we well were what when where whether which while who whom why will with within without would you your
-    ve ll re s t m d im ive id dont doesnt cant isnt won possible correct proper properly best example examples
+    ve ll re s t m d im ive id dont doesnt cant isnt aren couldn didn doesn hadn hasn haven isn mustn needn shouldn
+    wasn weren won wouldn possible correct proper properly best example examples
     thing things something someone anyone anything everything""".split()
 )
 """Words that say nothing about a topic, question words and pleasantries of technical questions included."""

@@ -19,6 +19,7 @@ from kr_core.question.parsed_question import parse_question
 from kr_core.research.passages import evidence_entries
 from kr_core.research.requests import UNKNOWN_VERSION
 from kr_core.terminal_text import printable
+from kr_core.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[\d_.+-]*[^\W\d_][\w.+-]*")
 """A word of a question; a figure is the asker's own value, and two words side by side are not a term of a library."""
+_NEAREST = 8
+_LONGEST = 20_000
+"""Characters of a passage that are searched for a word."""
 _MISSING_MATTERS = 0.5
 """Up to this coverage, the answer starts with the words that the documentation does not have."""
 _NOT_ABOUT = 0.1
@@ -140,14 +144,33 @@ def _is_pinned(findings: Sequence[tuple[str, Finding]]) -> bool:
 def _says_nothing_of(findings: Sequence[tuple[str, Finding]]) -> str:
     """`says nothing of "lid"`, where words of the question are missing and little of it is covered; else empty."""
     coverage = answered(findings)
+    held = {word for passage in _nearest(findings) for word in words(_held_by(passage))}
     missing = [
         word
         for word in coverage.missing
-        if not any(word != other and word in other for other in coverage.missing) and _WORD.fullmatch(word)
+        if not any(word != other and word in other for other in coverage.missing)
+        and _WORD.fullmatch(word)
+        and held.isdisjoint({word, *words(word)})
     ]
     if not missing or coverage.coverage >= _MISSING_MATTERS or _is_pinned(findings):
         return ""
     return "says nothing of " + ", ".join(f'"{word}"' for word in missing[:4])
+
+
+def _nearest(findings: Sequence[tuple[str, Finding]]) -> list[Passage]:
+    """The passages that may be shown: what they hold is not denied."""
+    return [passage for _source, finding in findings for passage in finding.passages[:_NEAREST]]
+
+
+def _held_by(passage: Passage) -> str:
+    return f"{passage.title} {passage.signature or ''} {passage.text[:_LONGEST]}"
+
+
+def _is_shown(name: str, passage: Passage) -> bool:
+    """Whether a passage lists what has a plain name, or comes below a heading that is the name."""
+    listed = {parameter.lstrip("*.") for parameter, _default in passage.parameters}
+    heading = (passage.title or "").rpartition(" § ")[2].strip("` ")
+    return name in listed or name == heading
 
 
 def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> list[str]:
@@ -155,7 +178,11 @@ def _unresolved(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -
     names = {one.name: one for _source, finding in findings for one in finding.unresolved}
     subject = _subject(query, findings)
     sentences = []
-    for one in list(names.values())[: max(_UNRESOLVED, min(len(query.names), _EXPECTED))]:
+    nearest_passages = _nearest(findings)
+    denied = [
+        one for one in names.values() if not any(_is_shown(one.name, passage) for passage in nearest_passages)
+    ]
+    for one in denied[: max(_UNRESOLVED, min(len(query.names), _EXPECTED))]:
         near = ", ".join(f"`{name}`" for name in one.nearest)
         nearest = f"; the nearest: {near}" if near else ""
         sentences.append(

@@ -188,3 +188,8 @@ def test_a_prefix_turns_few_words_round():
         "it unit",
     ):
         assert not is_opposite(*map(stem, pair.split()))
+
+
+def test_a_word_torn_at_its_apostrophe_says_nothing():
+    text = "arguments it doesn't know, that aren\N{RIGHT SINGLE QUOTATION MARK}t there and couldn't be"
+    assert content_words(text) == ["arguments", "know"]

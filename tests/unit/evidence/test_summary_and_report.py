@@ -479,6 +479,23 @@ def test_a_name_that_does_not_exist_comes_before_the_doubt():
     assert texts[:2] == ["KR found nothing named `putt` in box 1.2.0.", UNSURE]
 
 
+@pytest.mark.req("A1", "A9")
+def test_what_a_shown_passage_holds_is_not_denied():
+    """A name among the members of a type, or above a section, and a word among the values of a type."""
+    options = symbol(
+        "box.Options", "interface Options", "Options of the box.", parameters=(("maxLids", None),)
+    )
+    absent = (UnresolvedName(name="maxLids", mentioned=True), UnresolvedName(name="maxPads"))
+    texts = [one.text for one in doubted("How many maxLids has the box?", found(options, unresolved=absent)).summary]  # fmt: skip
+    assert texts[:2] == ["KR found nothing named `maxPads` in box 1.2.0.", UNSURE]
+    case = symbol(
+        "box.Case", 'Case = "lowerCase" | "camelCase"', "The case of the names of a box.", coverage=0.45
+    )
+    findings = [(name, one.model_copy(update={"missing": ("camel", "doesn")})) for name, one in found(case)]
+    told = doubted("How do I write names of the box in camel case?", findings).summary[0].text
+    assert told == 'KR is not sure of this: the documentation of box 1.2.0 says nothing of "doesn"; closest:'
+
+
 @pytest.mark.req("A8", "R17")
 def test_what_a_model_wrote_of_weak_passages_begins_with_the_doubt_too():
     findings = found(PUT)
