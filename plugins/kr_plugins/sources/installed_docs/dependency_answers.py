@@ -20,6 +20,7 @@ _LEAST = _WEIGHT * COVERED
 """A passage that does not answer by itself is left out: any package has its words."""
 _OWN_FIRST = 0.6
 """The library's own best comes first if it says so much of what a dependency's best says."""
+_NAME = re.compile(r"[A-Za-z_$][\w$]*+")
 _MOST_LOOKED_AT = 8
 _MOST = 3
 """Passages of dependencies that are shown."""
@@ -65,15 +66,22 @@ def merge(
         framework: the name of the library.
         expected: the names of the request; a function or class of a dependency with one of them counts.
     """
-    pinned = _asked_about(own)
+    pinned, expected = _asked_about(own), tuple(expected)
     absent = dict.fromkeys((name.name for name in own.unresolved), False)
     absent |= {name: True for name in expected if name in absent}
-    told = " ".join(f"{passage.lead} {passage.text}" for passage in pinned)
+    names = {name.rpartition(".")[2] for name in expected}
+    namesakes = {name.lower() for name in names}  # `Router` is that of `router`
+    told = " ".join([*(f"{passage.lead} {passage.text}" for passage in pinned), *sorted(namesakes)])
     best = max((passage.coverage for passage in own.passages), default=0.0)
     found = [each for answered in others for each in _telling(answered, told, best, framework, absent)]
     if not found:
         return own
-    found = sorted(found, key=lambda one: (not _is_absent(one[0], absent), -one[0].coverage))[:_MOST]
+
+    def order(one: tuple[Passage, IndexAnswer]) -> tuple[bool, int, float]:
+        said = names.intersection(_NAME.findall(one[0].text)) if name_of(one[0]) in namesakes else ()
+        return not _is_absent(one[0], absent), -len(said), -one[0].coverage
+
+    found = sorted(found, key=order)[:_MOST]
     used = [answered for _passage, answered in found]
     added = [passage for passage, _answered in found]
     said = "\n".join(f"{passage.title}\n{passage.text}" for passage in added)
@@ -125,7 +133,7 @@ def _telling(
 
 def _is_absent(passage: Passage, absent: Mapping[str, bool]) -> bool:
     """Whether a passage is about what the question names and the library does not have: a setting, a parameter, a function."""
-    name = passage.parameter or (passage.symbol or "").rpartition(".")[2]
+    name = passage.parameter or (passage.symbol or passage.title.rpartition(" § ")[2]).rpartition(".")[2]
     return any(
         one in absent and (passage.pinned or (absent[one] and not passage.parameter))
         for one in (name, passage.symbol or "")

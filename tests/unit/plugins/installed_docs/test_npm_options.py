@@ -3,8 +3,10 @@
 import pytest
 from unit.plugins.installed_docs.test_npm import ask, lay, passages, titles
 
-from kr_core.model import Outcome, ResearchQuery
+from kr_core.model import Outcome, Passage, ResearchQuery
 from kr_core.research.report import draft_of, summary_text
+from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
+from kr_plugins.sources.installed_docs.dependency_answers import merge
 from kr_plugins.sources.installed_docs.node.options import default_in
 
 TYPES = """\
@@ -60,6 +62,7 @@ def crate(tmp_path):
         ("Default: `0` (no limit)", "0"),
         ("maxRedirects: 21, // default", "21"),
         ("timeout: 1000, // default is `0` (no timeout)", "0"),
+        ("The size of a crate. Defaults\nto `'100kb'`.", "'100kb'"),
         ("A default that nobody tells.", None),
         ("@default " + "x" * 100, None),
     ],
@@ -232,6 +235,77 @@ def test_what_a_symbol_is_based_on_is_asked_too(tmp_path):
     found = ask(tmp_path, "What is the default maxWeight of crate packAll?")
     assert [one.symbol or one.url for one in found.passages[:2]] == ["packAll", "pkg:npm/pack-core@1.0.0"]
     assert found.unresolved == ()
+
+
+SHARED = """\
+# pack-core
+
+### packCore.json([options])
+
+Packs papers, as json says.
+
+#### Options
+
+##### limit
+
+Controls the maximum size of the papers. Defaults
+to `'100kb'`.
+
+##### seal
+
+Whether a seal is put on.
+
+### packCore.raw([options])
+
+Packs as it comes.
+
+#### Options
+
+##### limit
+
+Controls the maximum size of the heap. Defaults
+to `'200kb'`.
+"""
+
+
+@pytest.mark.req("A7", "A14")
+def test_an_option_below_the_heading_of_a_dependency_is_that_of_the_function_above(tmp_path):
+    """Two functions have a `limit`; the one that is asked for is told, and not denied."""
+    lay(tmp_path / "node_modules/crate", {
+        "package.json": {"name": "crate", "version": "2.0.0", "types": "index.d.ts", "dependencies": {"pack-core": "1"}},
+        "index.d.ts": "/** Packs papers. It is based on pack-core. */\nexport declare function json(): void;\n",
+    })  # fmt: skip
+    lay(tmp_path / "node_modules/pack-core", {
+        "package.json": {"name": "pack-core", "version": "1.0.0"}, "README.md": SHARED,
+    })  # fmt: skip
+    answer = ask(
+        tmp_path,
+        "How large may papers be with crate.json and how do I raise it?",
+        names=("crate.json", "limit"),
+    )
+    told = next(one for one in answer.passages if one.symbol == "packCore.json.limit")
+    assert (told.default, told.locator, answer.unresolved) == ("'100kb'", "pack-core/README.md:9", ())
+    assert not {"packCore.json.Options", "packCore.json.seal"} & {one.symbol for one in answer.passages}
+
+
+@pytest.mark.req("A7", "A14")
+def test_a_dependency_that_is_called_like_an_expected_name_comes_first():
+    """What `Hoist` of the library does stands in the README of `hoist`."""
+
+    def answered(name, text, coverage):
+        one = Passage(
+            text=text, url=f"pkg:npm/{name}@1.0", locator=f"{name}/README.md:1", title=name, coverage=coverage
+        )
+        return IndexAnswer((one,), (), ())
+
+    others = [
+        answered("alpha", "How errors of handlers are caught, the next one too.", 1.0),
+        answered("hoist", "If a handler throws errors, `next` is called with them.", 0.5),
+    ]
+    own = IndexAnswer((), (), ())
+    merged = merge(own, others, "crate", ("Hoist", "next"))
+    assert [one.title for one in merged.passages] == ["hoist", "alpha"]
+    assert [one.title for one in merge(own, others, "crate").passages] == ["alpha"]
 
 
 LISTED = """\

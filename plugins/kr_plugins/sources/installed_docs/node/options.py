@@ -35,7 +35,12 @@ _DESCRIBES = re.compile(r"\s*+(?:[-:(–—`=?]|\*\*)\W*+\w")
 """What comes behind the name of an option: its type, its default or a description, and no further word of a sentence."""
 
 
-_MARKS = frozenset({"option", "heading", "kind"})
+_CALL = re.compile(r"`?+(?:new\s++)?+([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)\(([^()]{0,200}+)\)")
+_LISTS = re.compile(r"\b(?:options?|opts|config(?:uration)?|settings?)\b", re.IGNORECASE)
+_HEADING_LINE = re.compile(r"(#{1,6})[ \t]++(\S[^\n]{0,300})")
+_MOST_ABOVE = 400
+"""Lines between the option of a function and the heading that is its call."""
+_MARKS = frozenset({"option", "heading", "kind", "taker"})
 _NEAR_HEADING = 6
 """Lines between a heading and its text: blank ones and anchors."""
 _LISTING = 0.5
@@ -48,7 +53,7 @@ _OPTIONS_OF_ITS_OWN = re.compile(r"\n[ \t]+(?:[-*][ \t]+)?`?\w+`? \([^()\n]*+\):
 """Where the documentation of an option begins to list what an object in its place may have: `censor (String): ...`."""
 _TAG = re.compile(r"@default(?:[vV]alue)?\b[ \t]*+(?::[ \t]*+)?([^\n]{1,200})")
 _SAID = re.compile(
-    rf"\bdefault(?:s to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}",
+    rf"\bdefault(?:s\s+to| is| value is|\s?value:| value of|ing to|:| =)\*{{0,2}}:?[ \t]*+{_VALUE}",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
@@ -72,7 +77,8 @@ def split(section: IndexedPassage) -> Iterator[IndexedPassage]:
     """A section, and a passage for each option that a long fence in it lists."""
     lines = section.text.split("\n")
     first_line = section.data["lines"][0][1]
-    unmarked = {name: value for name, value in section.data.items() if name not in {"option", "heading"}}
+    marks = _MARKS - {"kind"}
+    unmarked = {name: value for name, value in section.data.items() if name not in marks}
     listing = section._replace(data=unmarked)
     kept = list(lines)
     cut: list[str] = []
@@ -200,8 +206,26 @@ def marked(section: IndexedPassage, lines: Sequence[str]) -> IndexedPassage:
     place = next((number for number in above if lines[number - 1].startswith("#")), None)
     if found is None or place is None or found[1] not in lines[place - 1]:
         return section
+    taker = "" if _LISTS.fullmatch(found[1]) else _taker(lines, place)
     data = {**section.data, "option": found[1], "heading": [place, lines[place - 1]]}
-    return section._replace(data=data)
+    return section._replace(data={**data, "taker": taker} if taker else data)
+
+
+def _taker(lines: Sequence[str], place: int) -> str:
+    """The function whose call is the heading above that of an option, perhaps with `Options` between; empty for none."""
+    own = _HEADING_LINE.match(lines[place - 1])
+    level = len(own[1]) if own else 0
+    for number in range(place - 1, max(0, place - 1 - _MOST_ABOVE), -1):
+        above = _HEADING_LINE.match(lines[number - 1]) if lines[number - 1].startswith("#") else None
+        if above is None or len(above[1]) >= level:
+            continue
+        level = len(above[1])
+        call = _CALL.search(above[2])
+        if call is not None:
+            return call[1] if _LISTS.search(call[2]) else ""
+        if not _LISTS.search(above[2]):
+            return ""
+    return ""
 
 
 def _with_heading(section: IndexedPassage) -> IndexedPassage:
@@ -222,6 +246,9 @@ def named(
 ) -> Iterator[IndexedPassage]:
     """The passages of a text; options that are the members of one exported type go by that type's name.
 
+    An option that several functions have goes by the name of the one whose call is the heading above it: `limit` below
+    `bodyParser.json([options])`.
+
     Args:
         passages: of one text.
         members: of each exported type the names of its members without documentation.
@@ -230,11 +257,17 @@ def named(
     for passage in passages:
         if "option" in passage.data:
             by_section.setdefault(_section_of(passage), set()).add(passage.data["option"])
+    takers: dict[str, set[str]] = {}
+    for passage in passages:
+        if "taker" in passage.data:
+            takers.setdefault(passage.data["option"], set()).add(passage.data["taker"])
     owners = {section: _owner(keys, members) for section, keys in by_section.items()}
     for passage in passages:
         key = passage.data.get("option")
         owner = owners[_section_of(passage)] if key else ""
         if not owner or key not in members[owner]:
+            owner = passage.data.get("taker", "") if len(takers.get(key or "", ())) > 1 else ""
+        if not owner or not key:
             yield passage
             continue
         passage = _with_heading(passage)  # noqa: PLW2901  the same passage, with what it needs here

@@ -57,6 +57,11 @@ def sections(text: TextFile) -> Iterator[IndexedPassage]:
         yield from options.split(options.marked(section, lines))
 
 
+def _named_sections(text: TextFile) -> Iterator[IndexedPassage]:
+    """The sections of a README whose types are not read; the options of a function go by its name."""
+    yield from options.named(list(sections(text)), {})
+
+
 def _without_targets(title: str) -> str:
     """A heading without pictures, the targets of its links and backticks."""
     title = " § ".join(part.strip() for part in _PICTURE.sub("", title).split(" § "))
@@ -133,7 +138,7 @@ class DependencyReadmes:
             data = {"url": one.url, "version": one.version}
             found += [
                 passage._replace(data={**passage.data, **data})
-                for passage in budget.up_to(one.name, sections(text) if text is not None else ())
+                for passage in budget.up_to(one.name, _named_sections(text) if text is not None else ())
             ]
         progress(len(packages), len(packages))
         return found, []
