@@ -80,8 +80,8 @@ def shortest_example(
     """The shortest piece of documented code that uses the passage's parameter or symbol, and where it stands.
 
     Code that passes the parameter to the symbol beats code that passes it elsewhere, that beats code that makes its
-    type, and that beats code that only calls the symbol; among equals, code with more of the question's words, then code of
-    the symbol's own documentation, then the shorter; of a section the first. Python that does not parse or does not fit the signatures is not shown.
+    type, and that beats code that only calls the symbol; among equals, code of the symbol's own documentation or with
+    another name that the asker expects, then code with more of the question's words, then the shorter; of a section the first. Python that does not parse or does not fit the signatures is not shown.
 
     Args:
         passage: what the code is to show.
@@ -91,7 +91,7 @@ def shortest_example(
         known: passages with signatures that code has to fit.
         without: stems of the question that say nothing: most of its code has the library's name.
     """
-    best: tuple[tuple[int, float, bool, int], Passage, str] | None = None
+    best: tuple[tuple[int, bool, float, bool, int], Passage, str] | None = None
     spoken = _types_spoken_of(passage, candidates)
     signatures = Signatures(known)
     elsewhere = _homes_of_namesakes(passage, known)
@@ -111,7 +111,8 @@ def shortest_example(
                 continue
             of_its_own = bool(passage.symbol) and candidate.symbol == passage.symbol
             last = len(piece) if passage.symbol else number  # a section shows first what most look for
-            rank = (use, _spoken(candidate, piece, asked.stems - without), of_its_own, -last)
+            is_meant = of_its_own or asked.expects(piece, (passage.symbol or "").rpartition(".")[2])
+            rank = (use, is_meant, _spoken(candidate, piece, asked.stems - without), of_its_own, -last)
             if best is None or rank > best[0]:
                 best = (rank, candidate, piece)
     return None if best is None else (best[1], best[2])
@@ -363,11 +364,13 @@ def _calls(name: str, code: str, *, loosely: bool = False) -> bool:
     if not re.search(rf"(?:(?<=\.)|(?<![\w.])|@){re.escape(last)}\b", code):
         return False
     if loosely or last[:1].isupper() or not owner[:1].isupper():
-        return (
-            loosely
-            or bool(re.search(rf"(?:\b{re.escape(owner)}\.|(?<![\w.])|@){re.escape(last)}\(", code))
-            or last[:1].isupper()
-        )
+        if loosely or last[:1].isupper():
+            return True
+        name = re.escape(last)
+        if re.search(rf"\b{re.escape(owner)}\.{name}\(", code):
+            return True
+        is_made_here = re.search(rf"^\s*+(?:(?:const|let|var)\s++)?+{name}\s*+=(?!=)", code, re.MULTILINE)
+        return not is_made_here and bool(re.search(rf"(?:(?<![\w.])|@){name}\(", code))
     return owner.lower() in code.lower()
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kr_core.evidence.code_examples import introduction
+from kr_core.evidence.asked_words import AskedWords
+from kr_core.evidence.code_examples import introduction, shortest_example
 from kr_core.model import Passage
 
 BLOCKS = """\
@@ -37,3 +38,40 @@ box.remove()
 def test_code_is_introduced_by_the_paragraph_before_its_own_block(code, told):
     """All blocks of a README may begin with the same line."""
     assert introduction(Passage(text=BLOCKS, url="pkg:npm/box@1"), code) == told
+
+
+def documented(symbol, code=""):
+    text = f"```ts\n{code}\n```" if code else ""
+    return Passage(
+        text=text,
+        url="pkg:npm/box@1",
+        kind="symbol",
+        what="function",
+        symbol=symbol,
+        code=(code,) if code else (),
+    )
+
+
+LOCAL = "const lock = box.make()\nlock(42)"
+REAL = "box.lock('./lid', async () => {\n  return { ...(await box.openLid('./lid')), top: box.make() }\n})"
+LONG = "box.lock('./lid', { keep: true, exports: 'real' })\n// and more, which makes it longer\nbox.seal()\nbox.seal()"
+
+
+@pytest.mark.req("A4")
+@pytest.mark.parametrize(
+    ("own", "expected", "shown"),
+    [
+        ("", (), REAL),  # in the other one `lock` is a variable
+        ("", ("box.lock", "openLid"), REAL),
+        ("box.lock('./lid')", (), "box.lock('./lid')"),
+    ],
+)
+def test_the_example_of_a_symbol_comes_before_that_of_another(own, expected, shown):
+    """Of those of others the one with another name that the asker expects; a variable of the name shows nothing."""
+    question = "How do I lock a box but keep some real exports?"
+    lock = documented("box.lock", own)
+    others = [documented("Made.value", LOCAL), documented("box.openLid", REAL)]
+    others += [documented("box.seal", LONG)] if expected or own else []
+    found = shortest_example(lock, [lock, *others], AskedWords(question, [lock, *others], expected))
+    assert found is not None
+    assert found[1] == shown
