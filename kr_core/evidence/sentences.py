@@ -39,6 +39,8 @@ _HISTORY = re.compile(r"\.\. (versionadded|versionchanged|seealso|codeauthor|mod
 """A directive whose text is about earlier versions or other places."""
 _EXPLAINED_VALUE = re.compile(r"[`'\"]{1,3}([\w.+-]{1,40})[`'\"]{1,3}(?:\s?:|\s--?|\s–)\s\S+(?:\s\S+){3}")
 """How a line begins that says what a value does, also above an example of it: `'forbid'`: Extra data is not permitted:"""
+_MEMBER = re.compile(r"\s*+`?+[A-Za-z_$][\w$.]*+`?+ \([A-Za-z][^()\n]{0,60}\): \S")
+"""How a line of a list without marks begins: `censor (String): Optional. A value ...`"""
 _RETURNS = re.compile(r"\s*+(?::returns?:|Returns:?$)\s*+(.*)")
 _UNDERLINE = re.compile(r"[-=~]{3,}")
 _OVERLOAD = re.compile(r"(?:async )?def \w+\(")
@@ -70,14 +72,21 @@ def returned(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of paragraphs, each paragraph a line."""
-    return [part.strip() for line in text.split("\n") for part in _SENTENCE_END.split(line) if part.strip()]
+    """The sentences of paragraphs, each paragraph a line; the text of a listed member stays with its name."""
+    return [
+        part.strip()
+        for line in text.split("\n")
+        for part in ([line] if _MEMBER.match(line) else _SENTENCE_END.split(line))
+        if part.strip()
+    ]
 
 
 def says_something(sentence: str) -> bool:
     """Whether a sentence is more than a pointer or a link."""
     said = _bare(sentence)
-    begins_low = said[:1].islower() and sentence.strip()[0] not in "`*:"  # a name may
+    begins_low = (
+        said[:1].islower() and sentence.strip()[0] not in "`*:" and not _MEMBER.match(sentence)
+    )  # a name may
     is_prose = len(said.split()) >= 4 and len(_WORD.findall(said)) >= 3  # rows of figures are none
     return is_prose and not begins_low and not is_pointer(sentence)
 
@@ -137,6 +146,7 @@ def _prose_lines(lines: list[str]) -> list[str]:
     kept: list[str] = []
     fenced = aside = tabled = False
     listed = -1
+    has_members = sum(_MEMBER.match(line) is not None for line in lines) > 1
     for number, quoted in enumerate(lines):
         line = unquoted(quoted)
         stripped = line.strip()
@@ -165,7 +175,9 @@ def _prose_lines(lines: list[str]) -> list[str]:
             kept.append("\n")
             continue
         bullet = re.match(r"^(?:[-*+•]|\d{1,3}[.)])\s++(.*)$", stripped)
-        kept.append(f"\n\n{bullet[1]}" if bullet else line if stripped else "\n")
+        is_member = has_members and _MEMBER.match(line) is not None
+        begun = bullet[1] if bullet else line if is_member else ""
+        kept.append(f"\n\n{begun}" if begun else line if stripped else "\n")
     return kept
 
 

@@ -3,6 +3,7 @@
 import pytest
 from unit.plugins.installed_docs.test_npm import ask, lay, passages, titles
 
+from kr_core.evidence.sentences import prose, sentences
 from kr_core.model import Outcome, Passage, ResearchQuery
 from kr_core.research.report import draft_of, summary_text
 from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
@@ -270,7 +271,7 @@ to `'200kb'`.
 
 @pytest.mark.req("A7", "A14")
 def test_an_option_below_the_heading_of_a_dependency_is_that_of_the_function_above(tmp_path):
-    """Two functions have a `limit`; the one that is asked for is told, and not denied."""
+    """Two functions have a `limit`; the answer has the one that the question means."""
     lay(tmp_path / "node_modules/crate", {
         "package.json": {"name": "crate", "version": "2.0.0", "types": "index.d.ts", "dependencies": {"pack-core": "1"}},
         "index.d.ts": "/** Packs papers. It is based on pack-core. */\nexport declare function json(): void;\n",
@@ -290,7 +291,7 @@ def test_an_option_below_the_heading_of_a_dependency_is_that_of_the_function_abo
 
 @pytest.mark.req("A7", "A14")
 def test_a_dependency_that_is_called_like_an_expected_name_comes_first():
-    """What `Hoist` of the library does stands in the README of `hoist`."""
+    """The README of `hoist` tells what `Hoist` of the library does."""
 
     def answered(name, text, coverage):
         one = Passage(
@@ -306,6 +307,36 @@ def test_a_dependency_that_is_called_like_an_expected_name_comes_first():
     merged = merge(own, others, "crate", ("Hoist", "next"))
     assert [one.title for one in merged.passages] == ["hoist", "alpha"]
     assert [one.title for one in merge(own, others, "crate").passages] == ["alpha"]
+
+
+MEMBERS = """\
+export interface CrateOptions {
+  /**
+   * As a list, the straps option specifies which straps hold the crate.
+   *
+   * If an object is supplied, three options can be specified:
+   *
+   *      names (String[]): Required. A list of straps
+   *      colour (String): Optional. A value to paint the straps with. Default: 'red'
+   *      tight (Boolean): Optional. Instead of laying the straps, pull them
+   *        as tight as they can be. Default: false
+   */
+  straps?: string[] | object;
+}
+"""
+
+
+@pytest.mark.req("A2", "A3")
+def test_members_that_a_comment_lists_without_marks_are_sentences_of_their_own(tmp_path):
+    manifest = {"name": "crate", "version": "2.0.0", "types": "index.d.ts"}
+    lay(tmp_path / "node_modules/crate", {"package.json": manifest, "index.d.ts": MEMBERS})
+    told = sentences(prose(ask(tmp_path, "What does straps of crate do?").passages[0].text))
+    assert "colour (String): Optional. A value to paint the straps with. Default: 'red'" in told
+    assert (
+        "tight (Boolean): Optional. Instead of laying the straps, pull them as tight as they can be. Default: false"
+        in told
+    )
+    assert not any(one.startswith("A list of straps") for one in told)
 
 
 LISTED = """\
