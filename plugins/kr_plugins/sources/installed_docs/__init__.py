@@ -8,7 +8,8 @@ the user's cache folder, and searches there.
   options handed on as keywords, the values of constants. From the metadata: versions of Python, extras, dependencies.
 - npm: the README, the declarations (`.d.ts`) and the `package.json` of the packages in the nearest `node_modules`; for
   a package without declarations, those of `@types`, also of the major version before, or else the comments (JSDoc) in
-  its code. KR looks for a pasted message in the code. A name in both Python and npm means the one that the project
+  its code. Comments in its scripts add defaults and descriptions that the declarations lack; KR passes over bundled and
+  minified files. KR looks for a pasted message in the code. A name in both Python and npm means the one that the project
   depends on.
 - Both: migration guides, changelog, `docs`, `dist/docs`, `llms.txt`, `AGENTS.md` and skills that a package ships. Texts
   for agents are quoted; KR follows no instruction in them.

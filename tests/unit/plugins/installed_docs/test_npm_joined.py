@@ -32,11 +32,11 @@ SHIP = """\
 const base = require('./base');
 
 /**
- * Class representing a ship.
+ * Class representing a cargo ship.
  */
-class Ship extends Base {
+class CargoShip extends Base {
   /**
-   * Create a `Ship` instance.
+   * Create a `CargoShip` instance.
    *
    * @param {Object} options Configuration options
    * @param {Number} [options.maxDepth=512] The maximum depth of the ship
@@ -56,7 +56,7 @@ class Ship extends Base {
   }
 }
 
-module.exports = Ship;
+module.exports = CargoShip;
 """
 TYPES = """\
 export = Crate;
@@ -80,7 +80,7 @@ declare namespace Crate {
     /** Sinks it. */
     sink(depth: number): void;
   }
-  class Ship {
+  class CargoShip {
     constructor(options?: ShipOptions, callback?: () => void);
     haul(code?: number): void;
   }
@@ -97,7 +97,7 @@ def crate(tmp_path):
     return lay(tmp_path, {
         "package.json": {"dependencies": {"crate": "2.0.0"}},
         "node_modules/crate/package.json": {"name": "crate", "version": "2.0.0", "main": "index.js"},
-        "node_modules/crate/index.js": "module.exports = {};\nmodule.exports.Ship = require('./lib/ship');\n",
+        "node_modules/crate/index.js": "module.exports = {};\nmodule.exports.CargoShip = require('./lib/ship');\n",
         "node_modules/crate/stack.js": STACK,
         "node_modules/crate/lib/ship.js": SHIP,
         "node_modules/crate/lib/sink.js": (
@@ -117,20 +117,20 @@ def test_the_default_that_only_a_script_tells_is_that_of_the_declared_function(c
 
 @pytest.mark.req("A2", "A7")
 def test_an_option_of_a_constructor_has_the_default_that_its_script_tells(crate):
-    answer = ask(crate, "What is the default of maxDepth of a crate Ship?")
+    answer = ask(crate, "What is the default of maxDepth of a crate CargoShip?")
     assert answer.unresolved == ()
     assert answer.passages[0].locator == "crate/lib/ship.js:11"
-    assert "`512`" in summary(crate, "What is the default of maxDepth of a crate Ship?")
+    assert "`512`" in summary(crate, "What is the default of maxDepth of a crate CargoShip?")
 
 
 @pytest.mark.req("A7")
 def test_the_declarations_describe_a_function_and_a_script_only_what_they_do_not(crate):
     found = {one.symbol: one for one in reversed(passages(crate)[0]) if one.symbol}
     assert found["Crate.stack"].lead == "Stacks crates, as declared."
-    assert found["Crate.Ship.haul"].lead == "Haul the anchor in, slowly."
-    assert found["Crate.Ship.haul"].locator == "crate/lib/ship.js:24"
-    assert found["Crate.Ship"].lead == ""  # `Class representing a ship.` says nothing of it
-    assert "Crate.Ship.Crate" not in found
+    assert found["Crate.CargoShip.haul"].lead == "Haul the anchor in, slowly."
+    assert found["Crate.CargoShip.haul"].locator == "crate/lib/ship.js:24"
+    assert found["Crate.CargoShip"].lead == ""  # `Class representing a cargo ship.` says nothing of it
+    assert "Crate.CargoShip.Crate" not in found
     assert [one.locator for one in passages(crate)[0] if one.symbol == "Crate.stack.upright"] == [
         "crate/stack.js:11"
     ]

@@ -119,12 +119,10 @@ class JoinedScripts:
 
 def _telling(one: Declaration) -> Declaration:
     """A declaration without a description that only repeats its name: `Class representing a ship`."""
-    said = (
-        {word.lower() for line in one.comment.prose for word in _WORD.findall(line.text)}
-        if one.comment
-        else set()
-    )
-    if one.comment is None or said - _EMPTY - {one.name.lower()}:
+    if one.comment is None:
+        return one
+    said = [word.lower() for line in one.comment.prose for word in _WORD.findall(line.text)]
+    if "".join(word for word in said if word not in _EMPTY) not in one.name.lower():
         return one
     return replace(one, comment=one.comment._replace(prose=()))
 
