@@ -55,7 +55,7 @@ def _commit(value: Any) -> Any:
 
 
 _MAX_NAMES = 100
-"""In a list of plugins, agents or files."""
+"""In a list of plugins, agents, files or patterns."""
 
 
 def _distinct(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -287,15 +287,22 @@ WorkerName = Literal["marie", "dede", "gustave", "degaulle"]
 Pattern = Annotated[str, Field(min_length=1, max_length=500)]
 
 
+def _few(value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if value is not None and len(value) > _MAX_NAMES:  # each path of a task is held against all of them
+        raise ValueError(f"has more than {_MAX_NAMES} patterns")
+    return value
+
+
 class ScopeEntry(_Section):
     """`dispatch.scopes.<role>`: what a role may write, as patterns relative to the repository.
 
     `tests/` covers all below it; `*` and `?` match within a part of a path, `**` any number of parts.
+    A list has at most 100 patterns.
     """
 
-    allow: Annotated[tuple[Pattern, ...] | None, BeforeValidator(_as_list)] = None
+    allow: Annotated[tuple[Pattern, ...] | None, BeforeValidator(_as_list), AfterValidator(_few)] = None
     """What it may write. Not set: its usual folders."""
-    deny: Annotated[tuple[Pattern, ...], BeforeValidator(_as_list)] = ()
+    deny: Annotated[tuple[Pattern, ...], BeforeValidator(_as_list), AfterValidator(_few)] = ()
     """What it may not write, even where `allow` matches. A pattern without `/` counts in every folder."""
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["PRESETS", "REVIEWER", "ROLES", "Scope", "folded", "name_fault", "scope_of"]
 
@@ -61,27 +62,27 @@ class Scope(NamedTuple):
         name = os.fsdecode(path)
         if fault := name_fault(name):
             return fault
-        parts = name.split("/")
-        low = [folded(part) for part in parts]
+        low = [folded(part) for part in name.split("/")]
         if hit := next((one for one in _NEVER if one in low), ""):
             return f"`{hit}` is in no scope"
         closed = next((one for one in _ONLY_BY_NAME if folded(one) in low), "")
         if closed and not self._names(closed):
             return f"`{closed}` is in no scope that does not name it"
-        if pattern := next((one for one in self.deny if _matches(one, parts, deny=True)), ""):
+        whole = "/".join(low)
+        if pattern := next((one for one in self.deny if _matches(one, whole, deny=True)), ""):
             return f"{self.role} must not write `{pattern}`"
-        if any(_matches(one, parts) for one in self.allow):
+        if any(_matches(one, name) for one in self.allow):
             return ""
         return f"outside of what {self.role} may write ({', '.join(self.allow) or 'nothing'})"
 
     def is_grantable(self, path: str) -> bool:
         """Whether a person may open a path that is outside: a role that writes nothing gets none, and deny wins."""
-        parts = path.split("/")
+        low = [folded(part) for part in path.split("/")]
         return (
             bool(self.allow)
             and not name_fault(path)
-            and _NOT_GRANTED.isdisjoint(map(folded, parts))
-            and not any(_matches(one, parts, deny=True) for one in self.deny)
+            and _NOT_GRANTED.isdisjoint(low)
+            and not any(_matches(one, "/".join(low), deny=True) for one in self.deny)
         )
 
     def _names(self, closed: str) -> bool:
@@ -135,41 +136,49 @@ def _is_git(part: str) -> bool:
     return plain == ".git" or re.fullmatch(r"git~\d+", plain) is not None or plain.startswith(".git:")
 
 
-def _matches(pattern: str, parts: Iterable[str], *, deny: bool = False) -> bool:
+def _matches(pattern: str, path: str, *, deny: bool = False) -> bool:
+    """Whether a path fits a pattern; one that is to be denied is folded."""
+    wanted = _wanted(pattern, deny=deny)
+    return wanted != "" and _expression(wanted).fullmatch(f"{path}/") is not None
+
+
+@lru_cache(maxsize=1024)
+def _wanted(pattern: str, *, deny: bool) -> str:
+    """A pattern with all that it covers, and without what may be left out; empty where it fits nothing."""
     wanted = [part for part in pattern.removeprefix("./").split("/") if part]
     if not wanted or ".." in wanted:
-        return False
-    names = list(parts)
+        return ""
     if deny:
-        wanted, names = [folded(part) for part in wanted], [folded(part) for part in names]
         if len(wanted) == 1 and "/" not in pattern.rstrip("/"):
             wanted = ["**", *wanted]
-        return _fits([*wanted, "**"], names)  # what lies below something denied is denied, too
-    if not _WILD.search(pattern) or pattern.endswith("/"):
+        wanted = [*map(folded, wanted), "**"]  # what lies below something denied is denied, too
+    elif not _WILD.search(pattern) or pattern.endswith("/"):
         wanted.append("**")
-    return _fits(wanted, names)
+    return "/".join(wanted)
 
 
-def _fits(wanted: list[str], names: list[str]) -> bool:
-    """Whether a path fits a pattern, part by part; without recursion, since a pattern may have many `**`."""
-    reached = {0}
-    for name in names:
-        nxt = set()
-        for at in reached:
-            position = at
-            while position < len(wanted) and wanted[position] == "**":
-                nxt.add(position)
-                position += 1
-            if position < len(wanted) and _part(wanted[position]).fullmatch(name):
-                nxt.add(position + 1)
-        reached = nxt
-        if not reached:
-            return False
-    return any(all(part == "**" for part in wanted[at:]) for at in reached)
+@lru_cache(maxsize=1024)
+def _expression(wanted: str) -> re.Pattern[str]:
+    """What finds the paths of a pattern, with `/` at their ends.
+
+    It takes the first place where something fits, and never tries another one: a pattern with many `*` would take years.
+    """
+    runs = [""]
+    for part in wanted.split("/"):
+        if part != "**":
+            runs[-1] += _part(part)
+        elif runs[-1] or len(runs) == 1:
+            runs.append("")
+    return re.compile(_in_order(runs, "(?:[^/]++/)*?"))
 
 
-def _part(pattern: str) -> re.Pattern[str]:
-    text = "".join(
-        ".*" if c == "*" else "." if c == "?" else re.escape(c) for c in re.sub(r"\*+", "*", pattern)
-    )
-    return re.compile(text, re.DOTALL)
+def _part(wanted: str) -> str:
+    pieces = ["[^/]".join(map(re.escape, piece.split("?"))) for piece in re.split(r"\*+", wanted)]
+    return f"{_in_order(pieces, '[^/]*?')}/"
+
+
+def _in_order(runs: Sequence[str], gap: str) -> str:
+    """The first run at the start, each other behind a gap, the last where the end is."""
+    first, *others = runs
+    between = (f"(?>{gap}{run})" for run in others[:-1])
+    return "".join([first, *between, *(f"{gap}{run}" for run in others[-1:])])

@@ -11,6 +11,8 @@ from support.regexes import seconds_for
 
 from kr_core.config.loader import load
 from kr_core.dispatch.plan import read_plan
+from kr_core.dispatch.scopes import Scope
+from kr_core.errors import ConfigError
 from kr_core.speckit.spec_parser import read
 from kr_core.speckit.writer import with_answers
 
@@ -179,3 +181,30 @@ def test_a_plan_of_very_many_tasks_is_made_in_linear_time(tmp_path):
     )
     assert len(made[0].tasks) == 20_000
     assert max(len(one.related) for one in made[0].tasks) < 300
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["src/" + "*a" * 30 + "*b", "**/a/" * 60 + "b", "src/" + "a?*" * 100 + "b", "**/" * 160 + "b"],
+    ids=["stars", "folders", "letters", "stars alone"],
+)
+@pytest.mark.parametrize("deny", [False, True], ids=["allow", "deny"])
+def test_a_pattern_of_a_scope_is_held_against_a_path_in_linear_time(pattern, deny):
+    """A pattern with many `*` does not try each place for each of them; it took hours for one path."""
+    scope = Scope("dede", ("src/",), (pattern,)) if deny else Scope("dede", (pattern,))
+    paths = [b"src/" + b"a" * 120 + b".py", b"src/" + b"a/" * 120 + b"a.py"]
+    made = []
+    seconds = seconds_for(lambda: made.extend(map(scope.fault, paths)), limit=_SECONDS)
+    assert seconds < _SECONDS
+    assert all("outside of" in fault or deny for fault in made)
+
+
+def test_a_scope_with_very_many_patterns_is_refused(tmp_path):
+    """Each path that a task names is held against all of them."""
+    for kind in ("allow", "deny"):
+        patterns = [f"src/{number}" for number in range(101)]
+        (tmp_path / "kr.yaml").write_text(json.dumps({"dispatch": {"scopes": {"dede": {kind: patterns}}}}))
+        with pytest.raises(
+            ConfigError, match=rf"`dispatch.scopes.dede.{kind}` is a list; it has more than 100 patterns"
+        ):
+            load(tmp_path)

@@ -1,7 +1,7 @@
 """Every regular expression of the code, how it is applied, and the texts that make such an expression slow.
 
-A pattern is found as a value of a module (also inside classes, tables and other patterns' neighbours) or as the
-first argument of a function of `re` in the source. The texts are made from the pattern itself: each of its characters
+A pattern is found as a value of a module (also inside classes, tables and other patterns' neighbours), as the first
+argument of a function of `re` in the source, or as what a function makes of a text, such as a glob. The texts are made from the pattern itself: each of its characters
 in a run, each pair of them, and each of its repeated parts pumped up behind what the pattern wants before it.
 """
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
 _REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}
 _COMMON = "aA0 \n\t_.-é"
+_BUILT_OF = ("*a*a*a*b", "a*b?c*/**/*?/**", "**/a/**/a/**/a/b", "a-b.c d")
+"""Globs and names, of which functions make patterns."""
 _TAILS = ("", "\0", "\n\0", "\n\n\0", "\0\n\0")
 
 
@@ -91,6 +93,9 @@ def _patterns(module: ModuleType, uses: Uses) -> Iterator[Pattern]:
             methods = uses.get((module.__name__, name), set()) if value is compiled else {"finditer"}
             known.add(compiled)
             yield Pattern(f"{module.__name__}.{name}", compiled, frozenset(methods or {"finditer"}))
+        for number, compiled in enumerate(_built(value, module.__name__)):
+            methods = uses.get((module.__name__, name), set())
+            yield Pattern(f"{module.__name__}.{name}[{number}]", compiled, frozenset(methods or {"finditer"}))
     for line, compiled, method, name in _made(module):
         if compiled not in known:
             methods = uses.get((module.__name__, name), set()) or {method}
@@ -109,6 +114,20 @@ def _held(value: object, owner: str, depth: int) -> Iterator[re.Pattern[Any]]:
     elif depth and isinstance(value, type) and value.__module__ == owner:
         for part in list(vars(value).values()):
             yield from _held(part, owner, depth - 1)
+
+
+def _built(value: object, owner: str) -> Iterator[re.Pattern[Any]]:
+    """The patterns that a function makes of texts, where it takes one and gives patterns."""
+    hints = getattr(value, "__annotations__", {})
+    taken = [hint for name, hint in hints.items() if name != "return"]
+    if (
+        getattr(value, "__module__", "") == owner
+        and taken == ["str"]
+        and "re.Pattern" in hints.get("return", "")
+    ):
+        assert callable(value)
+        for text in _BUILT_OF:
+            yield from _held(value(text), owner, 3)
 
 
 @cache
@@ -151,8 +170,11 @@ def _homes(module: str) -> dict[str, tuple[str, str]]:
 def _applications(module: str) -> Iterator[tuple[str, str]]:
     """Each loaded name with the method that is called on it."""
     for node in _nodes(module):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
-            name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+        if not isinstance(node, ast.Attribute):
+            continue
+        applied_to = node.value.func if isinstance(node.value, ast.Call) else node.value
+        if isinstance(applied_to, ast.Name | ast.Attribute):
+            name = applied_to.id if isinstance(applied_to, ast.Name) else applied_to.attr
             if node.attr not in {"pattern", "flags"}:
                 yield name, node.attr if node.attr in {"match", "fullmatch"} else "finditer"
 
