@@ -10,7 +10,7 @@ from kr_core.dispatch.scopes import ROLES, Scope, scope_of
 from kr_core.errors import ConfigError
 from kr_core.files import read_bytes
 from kr_core.speckit.feature_files import acceptance_criteria, feature_type, source_tree
-from kr_core.speckit.task_file import Diagnostic, look_alike, read_tasks
+from kr_core.speckit.task_file import MOST_TASKS, Diagnostic, look_alike, read_tasks
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "PlannedTask", "configured_scopes", "read_plan", "read_task_text"]
 
 _LARGEST = 4 * 2**20
+_LARGEST_TASKS = 2**19
+"""Bytes of a file of tasks; spec-kit's have some ten thousand. All its paths are held against all patterns."""
 _MOST_NEIGHBOURS = 200
 """Tasks of a story or phase whose paths an agent gets to know; a story of spec-kit has some twenty."""
 _DESIGN = ("plan.md", "spec.md", "data-model.md", "research.md", "quickstart.md")
@@ -97,7 +99,7 @@ class Plan(NamedTuple):
         """The tasks in the order in which they run; those of one wave run at once.
 
         Phases follow each other. Within one, a task with `[P]` runs beside those with `[P]` around it; another runs alone. A
-        task comes after those that it depends on.
+        task comes after those that it depends on, and not beside one that names a path of it.
 
         Raises:
             ConfigError: some wait for each other.
@@ -106,25 +108,28 @@ class Plan(NamedTuple):
         placed = {one.task.id for one in self.tasks} - {one.task.id for one in chosen}
         waiting = list(chosen)
         while waiting:
-            ready = [one for one in waiting if placed.issuperset(one.task.depends_on)]
-            if not ready:
+            ready = (at for at, one in enumerate(waiting) if placed.issuperset(one.task.depends_on))
+            at = next(ready, None)
+            if at is None:
                 names = ", ".join(one.task.id for one in waiting)
                 raise ConfigError(
                     f"tasks wait for each other: {names}",
                     where=str(self.file or "task"),
                     hint="take one `depends on` away",
                 )
-            first = ready[0]
-            wave = [first]
-            if first.task.parallel:
-                for one in waiting[waiting.index(first) + 1 :]:
-                    if not one.task.parallel or one.task.phase != first.task.phase:
-                        break
-                    if one in ready and not _share_a_path(one, wave):
-                        wave.append(one)
+            first = waiting.pop(at)
+            wave, paths = [first], {*first.task.paths}
+            while first.task.parallel and at < len(waiting):
+                one = waiting[at]
+                if not one.task.parallel or one.task.phase != first.task.phase:
+                    break
+                if placed.issuperset(one.task.depends_on) and paths.isdisjoint(one.task.paths):
+                    wave.append(waiting.pop(at))
+                    paths.update(one.task.paths)
+                else:
+                    at += 1
             waves.append(wave)
-            placed |= {one.task.id for one in wave}
-            waiting = [one for one in waiting if one not in wave]
+            placed.update(one.task.id for one in wave)
         return waves
 
 
@@ -141,6 +146,12 @@ def read_plan(file: Path, config: Config) -> Plan:
             f"is {what}, not tasks of spec-kit",
             where=printable(str(file)),
             hint="KR reads lines such as `- [ ] T001 [P] [US1] Create src/a.py`; `/speckit.tasks` writes them",
+        )
+    if len(read.tasks) > MOST_TASKS:
+        raise ConfigError(
+            f"has more than {MOST_TASKS:,} tasks",
+            where=printable(str(file)),
+            hint="divide it into several features",
         )
     beside = {name: _text(file.parent / name) for name in ("spec.md", "plan.md")}
     scopes = {role: scope_of(role, configured_scopes(config)) for role in ROLES}
@@ -167,11 +178,6 @@ def read_plan(file: Path, config: Config) -> Plan:
     return Plan(file, _feature(file), read.title, planned, tuple(sorted(odd)), scopes, suggestions)
 
 
-def _share_a_path(one: PlannedTask, wave: Sequence[PlannedTask]) -> bool:
-    """Whether a task names a file that another of the wave names: spec-kit has those done one after the other."""
-    return any(set(one.task.paths) & set(other.task.paths) for other in wave)
-
-
 def configured_scopes(config: Config) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The scopes that the configuration has; where it only denies, the preset's patterns stay allowed."""
     found = {}
@@ -189,7 +195,7 @@ def read_task_text(file: Path) -> str:
     """
     where = printable(str(file))
     try:
-        return read_bytes(file, limit=_LARGEST).decode()
+        return read_bytes(file, limit=_LARGEST_TASKS).decode()
     except UnicodeDecodeError:
         raise ConfigError("is not UTF-8", where=where, hint="save it as UTF-8") from None
     except OSError as error:

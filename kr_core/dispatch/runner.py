@@ -77,7 +77,7 @@ class Dispatcher:
             StorageError: the journal cannot be written.
         """
         own = [one for one in chosen if one.assignment.role != HUMAN and not one.task.done]
-        waves = self._plan.waves(own)
+        waves = await shielded(lambda: self._plan.waves(own))
         workers = {role: self._session.worker(role) for role in sorted({one.assignment.role for one in own})}
         await self.queue(own)
         found: dict[int, TaskRecord] = {}

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.speckit.lines import lines_of, plain
 from kr_core.speckit.task_paths import paths_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kr_core.speckit.lines import FileLine
 
-__all__ = ["Diagnostic", "Task", "TaskFile", "look_alike", "read_tasks", "with_mark"]
+__all__ = ["MOST_TASKS", "Diagnostic", "Task", "TaskFile", "look_alike", "read_tasks", "with_mark"]
 
+MOST_TASKS = 2_000
+"""Tasks of one file; spec-kit's have a hundred. Of a file with more, one more is read."""
 DONE = "xX"
 _STRICT = re.compile(r"- \[[ xX]\] T\d{3,}(?: \[P\])?(?: \[US\d+\])? \S")
 _BOX = re.compile(r"(?P<indent>[ \t]*)[-*+][ \t]+\[(?P<mark>.)\](?P<rest>.*)", re.DOTALL)
@@ -40,6 +44,11 @@ _DEPENDS = re.compile(
     re.IGNORECASE,
 )
 _MAX_DEPENDENCIES = 200
+_MAX_PATHS = 50
+_MAX_LINES = 200
+"""Lines that belong to a task, or say in a section about dependencies what it waits for."""
+_MAX_TEXT = 1_000
+"""Characters of such a line, and of a heading that each task below it has."""
 _MAX_LINE = 10_000
 """Characters of a task's line; spec-kit's have some hundred."""
 _KIRO = re.compile(r"[ \t]*[-*+] \[.\]\*? +\d+(?:\.\d+)*[.)]? ")
@@ -158,15 +167,19 @@ class _Reader:
         self._lines = lines
         self._tasks: list[Task] = []
         self._odd: list[Diagnostic] = []
+        self._notes: dict[int, list[str]] = defaultdict(list)
+        """The lines below each task, by its own line."""
         self._headings: dict[int, str] = {}
         self._indent: int | None = None
         """Of the task whose further lines may follow."""
-        self._prose: list[tuple[str, str]] = []
-        """Tasks that a section about dependencies names, and what it says of each."""
+        self._prose: dict[str, list[str]] = defaultdict(list)
+        """Tasks that a section about dependencies names, in capital letters, and what it says of each."""
         self._tests: dict[str, str] = {}
 
     def read(self) -> None:
         for line in self._lines:
+            if len(self._tasks) > MOST_TASKS:
+                return
             raw = line.raw.rstrip("\r\n")
             raw = raw.removeprefix("\ufeff") if line.number == 1 else raw
             if line.level:
@@ -193,7 +206,7 @@ class _Reader:
     def _heading(self, line: FileLine) -> None:
         self._indent = None
         self._headings = {level: title for level, title in self._headings.items() if level < line.level}
-        self._headings[line.level] = plain(line.text.strip().strip("#"))
+        self._headings[line.level] = plain(line.text.strip().strip("#"))[:_MAX_TEXT]
         if _HEADING_TASK.match(line.text.lstrip()):
             self._say(line, "heading-task", "is a heading; a task is a line with a box, `- [ ] T001 ...`")
 
@@ -208,16 +221,15 @@ class _Reader:
             return
         indent = len(text) - len(text.lstrip())
         if self._indent is not None and indent > self._indent and self._tasks:
-            task = self._tasks[-1]
-            self._tasks[-1] = task._replace(notes=(*task.notes, text.strip()[:1000]))
+            _add(self._notes[self._tasks[-1].line], text.strip())
             return
         self._indent = None
         if found := re.match(r"\s*+\*\*Independent Test\*\*\s*+(?::\s*+)?(.+)", text, re.IGNORECASE):
-            self._tests.setdefault(self._phase, plain(found[1]))
+            self._tests.setdefault(self._phase, plain(found[1])[:_MAX_TEXT])
         if any("depend" in title.casefold() for title in self._headings.values()) and (
             subject := re.match(rf"\W*({_ID})\b", text)
         ):
-            self._prose.append((subject[1].upper(), text))
+            _add(self._prose[subject[1].upper()], text)
 
     def _box(self, line: FileLine, box: re.Match[str], raw: str) -> None:
         self._indent = None
@@ -288,22 +300,28 @@ class _Reader:
 
     def _with_paths(self, task: Task) -> Task:
         """The task with the paths of its description, which may be wrapped into the line below it."""
-        paths = paths_in(task.title) or paths_in(" ".join(task.notes[:1]))
+        notes = tuple(self._notes.get(task.line, ()))
+        paths = paths_in(task.title) or paths_in(" ".join(notes[:1]))
         if task.title and not paths:
             self._odd.append(Diagnostic(task.line, "no-path", f"{task.id} names no path"))
-        return task._replace(paths=paths)
+        if len(paths) > _MAX_PATHS:
+            said = f"{task.id} names {len(paths)} paths, of which the first {_MAX_PATHS} count"
+            self._odd.append(Diagnostic(task.line, "many-paths", said))
+        return task._replace(paths=paths[:_MAX_PATHS], notes=notes)
 
     def _with_dependencies(self) -> list[Task]:
         known = [task.id for task in self._tasks]
+        places = {id_: place for place, id_ in reversed([*enumerate(known)])}
         folded = {id_.upper(): id_ for id_ in reversed(known)}
         tasks = []
         for task in self._tasks:
-            said = [task.title, *task.notes]
-            said += [text for id_, text in self._prose if folded.get(id_) == task.id]
-            names: dict[str, None] = {}
-            for text in said:
-                for match in _DEPENDS.finditer(text):
-                    names.update(dict.fromkeys(_expanded(match["ids"], known)))
+            capital = task.id.upper()
+            told = self._prose.get(capital, ()) if folded[capital] == task.id else ()
+            lists = (
+                match["ids"] for text in (task.title, *task.notes, *told) for match in _DEPENDS.finditer(text)
+            )
+            every = (name for ids in lists for name in _expanded(ids, known, places))
+            names = dict.fromkeys(islice(every, _MAX_DEPENDENCIES))
             unknown = [name for name in names if name.upper() not in folded]
             for name in unknown:
                 self._odd.append(
@@ -332,16 +350,16 @@ class _Reader:
             last = (task.phase, number)
 
 
-def _expanded(text: str, known: Sequence[str]) -> Iterator[str]:
-    """The ids of a list such as `T012, T014-T016`."""
-    left = _MAX_DEPENDENCIES
+def _expanded(text: str, known: Sequence[str], places: Mapping[str, int]) -> Iterator[str]:
+    """The ids of a list such as `T012, T014-T016`; `places` has the place of each id in the file."""
     for match in _IDS.finditer(text):
         first, last = match[1], match[2]
-        if last and first in known and last in known and known.index(first) < known.index(last):
-            names: Sequence[str] = known[known.index(first) : known.index(last) + 1]
+        if last and places.get(first, len(known)) < places.get(last, -1):
+            yield from (known[place] for place in range(places[first], places[last] + 1))
         else:
-            names = [first, last] if last else [first]
-        yield from names[:left]
-        left -= len(names)
-        if left <= 0:
-            return
+            yield from [first, last] if last else [first]
+
+
+def _add(lines: list[str], text: str) -> None:
+    if len(lines) < _MAX_LINES:
+        lines.append(text[:_MAX_TEXT])

@@ -10,10 +10,12 @@ from support.clones import kr, make_clone
 from support.regexes import seconds_for
 
 from kr_core.config.loader import load
-from kr_core.dispatch.plan import read_plan
+from kr_core.dispatch.plan import Plan, PlannedTask, read_plan
+from kr_core.dispatch.roles import Assignment
 from kr_core.dispatch.scopes import Scope
 from kr_core.errors import ConfigError
 from kr_core.speckit.spec_parser import read
+from kr_core.speckit.task_file import read_tasks
 from kr_core.speckit.writer import with_answers
 
 pytestmark = pytest.mark.req("Z8")
@@ -139,12 +141,12 @@ def test_a_file_of_thousands_of_questions_asks_none(tmp_path, name):
     "lines",
     [
         ["T001 do src/a.py after T1" + " " * 120_000 + "x"],
-        ["T001 do src/a.py after T1" + " " * 9_000 + "x"] * 100,
+        ["T001 do src/a.py after T1" + " " * 9_000 + "x"] * 50,
         ["T001 ~~a" + "~" * 100_000 + "a"],
-        ["T001 ~~a" + "~" * 9_000 + "a"] * 100,
+        ["T001 ~~a" + "~" * 9_000 + "a"] * 50,
         [
-            "T001 Implement " + " ".join(f"src/a{number}.py" for number in range(50_000)),
-            "T002 Test " + " ".join(f"tests/test_a{number}.py" for number in range(50_000)),
+            "T001 Implement " + " ".join(f"src/a{number}.py" for number in range(10_000)),
+            "T002 Test " + " ".join(f"tests/test_a{number}.py" for number in range(10_000)),
         ],
     ],
     ids=["long dependencies", "dependencies", "a long title struck out", "titles struck out", "paths"],
@@ -166,21 +168,79 @@ def test_lines_of_tasks_are_read_in_linear_time(tmp_path, lines):
     assert len(too_long) == len(tasks) - len(made[0].tasks)
 
 
+def planned(folder, text):
+    """The plan of a file of tasks."""
+    (folder / "tasks.md").write_text(f"# Tasks: Slow\n\n## Phase 1: Setup\n\n{text}\n")
+    (folder / "kr.yaml").write_text("{}\n")
+    return read_plan(folder / "tasks.md", load(folder))
+
+
 def test_a_plan_of_very_many_tasks_is_made_in_linear_time(tmp_path):
-    """Twenty thousand tasks of one story are not each held against all others; an agent gets to know the first ones' paths."""
-    folder = tmp_path / "specs/001-slow"
-    folder.mkdir(parents=True)
-    tasks = "\n".join(f"- [ ] T{number:05} [US1] Add tests in tests/t{number}.py" for number in range(20_000))
-    (folder / "tasks.md").write_text(f"# Tasks: Slow\n\n## Phase 1: Setup\n\n{tasks}\n")
-    (tmp_path / "kr.yaml").write_text("{}\n")
+    """Two thousand tasks of one story are not each held against all others; an agent gets to know the first ones' paths."""
+    tasks = "\n".join(f"- [ ] T{number:05} [US1] Add tests in tests/t{number}.py" for number in range(2_000))
     made = []
-    config = load(tmp_path)
-    assert (
-        seconds_for(lambda: made.append(read_plan(folder / "tasks.md", config)), limit=_SECONDS)
-        < _SECONDS / 3
-    )
-    assert len(made[0].tasks) == 20_000
+    assert seconds_for(lambda: made.append(planned(tmp_path, tasks)), limit=_SECONDS) < _SECONDS / 3
+    assert len(made[0].tasks) == 2_000
     assert max(len(one.related) for one in made[0].tasks) < 300
+
+
+def test_a_file_of_more_tasks_than_anyone_writes_is_refused(tmp_path):
+    """What is done with each task is bounded by their number; a file that is too long by itself is not read."""
+    lines = [f"- [ ] T{number:05} Add src/{number}.py" for number in range(2_001)]
+    assert len(planned(tmp_path, "\n".join(lines[:-1])).tasks) == 2_000
+    with pytest.raises(ConfigError, match="has more than 2,000 tasks"):
+        planned(tmp_path, "\n".join(lines))
+    with pytest.raises(ConfigError, match="larger than 524,288 bytes"):
+        planned(tmp_path, "\n" * 2**19)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [ ] T001 Write src/a.py\n" + "  a\n" * 250_000,
+        "".join(f"- [ ] T{number:04} x\n" for number in range(1_500))
+        + f"- [ ] T9999 y {'after T1498-T1499 ' * 500}\n" * 500,
+        "".join(f"- [ ] T{number:04} x\n" for number in range(2_000))
+        + "## Dependencies\n"
+        + "T0001 is one of many\n" * 100_000,
+        f"- [ ] T0001 x\n# {'a' * 2_000_000}\n" + "text\n" * 50_000,
+        f"## Phase {'a' * 2_000_000}\n" + "- [ ] T0001 x\n" * 2_000,
+    ],
+    ids=["notes", "ranges", "dependencies", "a long heading", "a long phase"],
+)
+def test_tasks_and_the_lines_between_them_are_read_in_linear_time(text):
+    """No line of a file is gone through once for each other line, and what belongs to a task is bounded."""
+    made = []
+    assert seconds_for(lambda: made.append(read_tasks(text)), limit=_SECONDS) < _SECONDS
+    most = max(max(len(one.notes), len(one.depends_on)) for one in made[0].tasks)
+    headings = sum(len(one.phase) + len(one.section) for one in made[0].tasks)
+    assert (most <= 200, headings < 5_000_000) == (True, True)
+
+
+def test_the_first_paths_of_a_task_count():
+    """A line that names more than 50 paths is reported."""
+    read = read_tasks("- [ ] T001 Write " + " ".join(f"src/{number}.py" for number in range(51)))
+    assert (len(read.tasks[0].paths), [one.code for one in read.diagnostics]) == (50, ["many-paths"])
+
+
+@pytest.mark.parametrize("paths", [("src/a.py",), ("src/a.py", "src/{}.py"), ("src/{}.py",)])
+def test_the_order_of_many_tasks_is_found_without_comparing_each_with_each(paths):
+    """Tasks that run at once are held against the paths of all others at once."""
+    task = read_tasks("- [ ] T001 [P] Write src/a.py\n").tasks[0]
+    number = 20_000 if paths == ("src/{}.py",) else 2_000
+    tasks = [
+        PlannedTask(
+            task._replace(id=f"T{one}", line=one, paths=tuple(path.format(one) for path in paths)),
+            Assignment("dede", ""),
+            (),
+            (),
+        )
+        for one in range(number)
+    ]
+    plan = Plan(None, "slow", "", tuple(tasks), (), {}, {})
+    made = []
+    assert seconds_for(lambda: made.append(plan.waves(tasks)), limit=_SECONDS) < _SECONDS
+    assert len(made[0]) == (1 if number == 20_000 else 2_000)
 
 
 @pytest.mark.parametrize(
