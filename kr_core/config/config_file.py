@@ -25,7 +25,7 @@ KeyPath = tuple[str | int, ...]
 
 _LARGEST = 1_000_000
 """Bytes of a configuration, or of a `pyproject.toml` with the tables of many tools; one has a few thousand."""
-_MAX_NODES = 50_000  # a configuration has a few hundred; aliases of aliases grow without end
+_MAX_NODES = 50_000  # a configuration has a few hundred; aliases of aliases come to millions
 _LONGEST_PATH = 300
 """Characters of the path of a key, which each value below it has."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -203,17 +203,23 @@ def _without_end(name: str) -> ConfigError:
     return ConfigError("its aliases (`*name`) grow without end", where=name, hint="write the values out")
 
 
+def _too_many(name: str) -> ConfigError:
+    return ConfigError(f"has more than {_MAX_NODES:,} values", where=name, hint="make it shorter")
+
+
 def _check_nodes(root: Any, name: str) -> None:
     """Refuse a key that stands twice (YAML would keep the last in silence), and aliases that grow without end."""
     import yaml
 
     waiting: list[tuple[Any, str]] = [(root, "")]
     seen = 0
+    known: set[int] = set()
     while waiting:
         node, above = waiting.pop()
         seen += 1
+        known.add(id(node))
         if seen > _MAX_NODES:
-            raise _without_end(name)
+            raise _too_many(name) if len(known) == seen else _without_end(name)
         if isinstance(node, yaml.SequenceNode):
             waiting.extend(
                 (item, f"{above[:_LONGEST_PATH]}[{number}]") for number, item in enumerate(node.value)

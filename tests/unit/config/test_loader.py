@@ -196,6 +196,13 @@ def test_aliases_of_aliases_cannot_fill_the_memory(tmp_path):
 
 
 @pytest.mark.req("P3")
+def test_a_file_of_very_many_values_is_not_blamed_for_aliases(tmp_path):
+    """It has none."""
+    error = fault(project(tmp_path, "a: [" + "x, " * 50_000 + "]"))
+    assert (error.what, error.hint) == ("has more than 50,000 values", "make it shorter")
+
+
+@pytest.mark.req("P3")
 def test_merge_keys_are_no_duplicates(tmp_path):
     text = "plugins:\n  a: &a {x: 1, y: 2}\n  b: {<<: *a, y: 3}\n"
     assert load(project(tmp_path, text)).plugin_settings("b") == {"x": 1, "y": 3}
