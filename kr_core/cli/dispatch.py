@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kr_core import aio
 from kr_core.cli import output
+from kr_core.cli.given_file import place_of
 from kr_core.config import load
 from kr_core.dispatch.plan import read_plan
 from kr_core.dispatch.record import records
@@ -37,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    plan = read_plan(_file(options), _config(options))
+    config = _config(options)
+    plan = read_plan(_file(options, config.root), config)
     if options.json:
         print(output.as_json(plan.to_dict()))
         return 0
@@ -54,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
             print(f"kr: {printable(_line(line))}", file=sys.stderr, flush=True)
 
     with Pipeline.open(options.config, folder=options.folder) as pipeline:
-        plan = read_plan(_file(options), pipeline.config)
+        plan = read_plan(_file(options, pipeline.config.root), pipeline.config)
         chosen = choose_tasks(plan, options.wanted)
 
         async def work() -> list[TaskRecord]:
@@ -189,9 +191,15 @@ def _config(options: argparse.Namespace) -> Config:
     return load((options.folder or Path.cwd()).resolve(), options.config)
 
 
-def _file(options: argparse.Namespace) -> Path:
-    """The task file; the folder of `-C` is where KR works."""
-    return Path((options.folder or Path.cwd()).resolve() / options.tasks)
+def _file(options: argparse.Namespace, root: Path) -> Path:
+    """The task file; the folder of `-C` is where KR works.
+
+    Raises:
+        ConfigError: a link in the project leads out of it.
+    """
+    file = (options.folder or Path.cwd()).resolve() / options.tasks
+    place_of(file, root)
+    return Path(file)
 
 
 def _lines(plan: Plan) -> list[str]:

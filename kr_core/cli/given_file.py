@@ -23,17 +23,25 @@ _HANDED = re.compile(r"/dev/stdin|/(?:dev|proc/(?:self|\d+))/fd/\d+")
 """Where a shell puts a pipe; who names such a path means to have it read to its end."""
 
 
-def text_of(name: str, folder: Path | None) -> str:
+def text_of(name: str, folder: Path | None, root: Path) -> str:
     """The text of a file, whose name counts from the folder given with `-C`, or of standard input for `-`.
 
+    Args:
+        name: of the file.
+        folder: the one that `-C` gives.
+        root: of the project, out of which no link in it may lead.
+
     Raises:
-        ConfigError: it cannot be read, is too large, is a pipe or device that nobody handed over, or no UTF-8 text.
+        ConfigError: it cannot be read, is too large, is a pipe or device that nobody handed over, lies behind a link out of
+            the project, or has no UTF-8 text.
     """
     try:
         if name == "-":
             raw = sys.stdin.buffer.read(LARGEST + 1)
         else:
-            with _opened((folder or Path()) / name) as file:
+            path = (folder or Path.cwd()).resolve() / name
+            place_of(path, root)
+            with _opened(path) as file:
                 raw = file.read(LARGEST + 1)
         _check_size(name, raw)
         return raw.decode("utf-8-sig")

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, arguments: list[str]) -> int:
 
                 return research_batch.run(pipeline, options, progress)
             raw = (
-                document(options.request, text_of(options.request, options.folder))
+                document(options.request, text_of(options.request, options.folder, pipeline.config.root))
                 if options.request
                 else None
             )

@@ -41,7 +41,7 @@ def run(pipeline: Pipeline, options: argparse.Namespace, progress: ProgressLine)
     Returns:
         The worst exit code.
     """
-    lines = list(_lines(options.batch, options.folder))
+    lines = list(_lines(options.batch, options.folder, pipeline.config.root))
     if options.refresh:
         lines = [refreshed(line) for line in lines]
     out = sys.stdout
@@ -120,9 +120,9 @@ async def _answered(pipeline: Pipeline, lines: list[Any], progress: ProgressLine
     return worst
 
 
-def _lines(name: str, folder: Path | None) -> Iterator[Any]:
+def _lines(name: str, folder: Path | None, root: Path) -> Iterator[Any]:
     """The requests of a file: a JSON value a line, or a list in a file of YAML."""
-    text = text_of(name, folder)
+    text = text_of(name, folder, root)
     values = _of_yaml(name, text) if name.endswith((".yaml", ".yml")) else _of_json(name, text)
     for value in values:
         yield {"question": value} if isinstance(value, str) else value

@@ -576,3 +576,42 @@ def test_a_file_of_questions_is_not_read_or_written_through_a_link_out_of_the_pr
     assert (home / "spec.md").read_text() == SPEC
     given = kr(clone, "ask", "--from", f"../{Path(source).name}", "--target", "duc", KR_TRUST="all")
     assert (given.code, "OAuth" in given.out) == (0, True), given
+
+
+@pytest.mark.req("X1", "Z8")
+@pytest.mark.parametrize(
+    ("place", "target"),
+    [
+        ("specs/001-a/tasks.md", "{home}/tasks.md"),
+        ("specs", "{home}"),
+    ],
+)
+def test_a_file_of_tasks_is_not_read_through_a_link_out_of_the_project(clone, home, place, target):
+    """Its lines are not shown; the real path may be given, and a link within the project is none of these."""
+    (home / "tasks.md").write_text(f"- [ ] T001 Do {SECRET} in src/a.py\n")
+    (clone / place).parent.mkdir(parents=True, exist_ok=True)
+    (clone / place).symlink_to(target.format(home=home))
+    source = place if "." in place else f"{place}/tasks.md"
+    (clone / "below").mkdir()
+    for way in ((source,), (f"{clone}/{source}",), (f"../{source}", "-C", "below")):
+        for action in ("plan", "run"):
+            refused = kr(clone, "dispatch", action, *way)
+            assert (refused.code, SECRET in refused.message) == (2, False), refused
+            assert f"a link leads to {home}" in refused.err
+    assert SECRET in kr(clone, "dispatch", "plan", f"{home}/tasks.md").out
+    (clone / "own.md").write_text("- [ ] T001 Do src/a.py\n")
+    (clone / "link.md").symlink_to("own.md")
+    assert "T001" in kr(clone, "dispatch", "plan", "link.md").out
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize("option", ["--request", "--batch"])
+def test_a_request_is_not_read_through_a_link_out_of_the_project(clone, home, option):
+    """A key that KR does not know would be quoted."""
+    (home / "asked.yaml").write_text(f"{{question: What is it?, {SECRET}: 1}}\n")
+    (clone / "asked.yaml").symlink_to(home / "asked.yaml")
+    (clone / "below").mkdir()
+    for way in (("asked.yaml",), ("../asked.yaml", "-C", "below")):
+        refused = kr(clone, "research", option, *way)
+        assert (refused.code, SECRET in refused.message) == (2, False), refused
+        assert "a link leads to" in refused.err
