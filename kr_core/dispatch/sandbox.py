@@ -34,7 +34,7 @@ _LEAST_LANDLOCK = 3
 _TEMPORARY_BYTES = 2**30
 _SECONDS = 20
 _PATHS = re.compile(r"/[^\s'\"`;|&<>()$,:=]+")
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 _NAMES_OF_HOSTS = Path("/etc/resolv.conf")
 """Often a link into /run; without it an agent finds no host."""
 _PREFIXES = ("pyvenv.cfg", "lib/python*/os.py", "lib/node_modules")

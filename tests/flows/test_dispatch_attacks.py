@@ -429,6 +429,17 @@ def test_an_object_of_the_repository_that_is_written_over_is_found(make_tasks, t
 
 @pytest.mark.req("X3")
 @pytest.mark.parametrize("confinement", CONFINED)
+def test_a_confined_agent_leaves_nothing_in_shared_memory(make_tasks, confinement, tmp_path):
+    """There its files would outlive it, where other programs look for theirs."""
+    name = f"/dev/shm/kr-{os.getpid()}-{tmp_path.name}"
+    script = f"echo a > src/a.py; echo x > {name}; true"
+    project = make_tasks(("- [ ] T001 Implement src/a.py", script))
+    assert run(project, confinements=[confinement])["T001"].status == "succeeded"
+    assert not Path(name).exists()
+
+
+@pytest.mark.req("X3")
+@pytest.mark.parametrize("confinement", CONFINED)
 def test_a_confined_agent_reads_no_keys_of_other_processes(make_tasks, confinement):
     """KR's environment holds them; root could read it in /proc, as any user could that of its own programs."""
     environ = f"/proc/{os.getpid()}/environ"
