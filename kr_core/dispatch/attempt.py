@@ -27,6 +27,8 @@ from kr_core.speckit.task_file import read_tasks, with_mark
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kr_core.dispatch.grants import Decisions
     from kr_core.dispatch.plan import Plan, PlannedTask
     from kr_core.dispatch.scopes import Scope
@@ -197,10 +199,10 @@ class TaskAttempts:
                 if not last and "meanwhile" in str(error):
                     return _Outcome("failed", f"{error}; KR runs it again", output=ended.output), True
                 status, reason = "failed", printable(str(error))
-        patch = await self._kept_aside(log, space, verdict, planned)
-        requests: tuple[GrantRequest, ...] = ()
-        if status == "blocked_by_scope" and not found:
-            requests = await self._requests(log, space, verdict, planned, decided)
+        blocked = status == "blocked_by_scope" and not found
+        wanted = await self._grantable(space, verdict, planned, decided) if blocked else []
+        patch = await self._kept_aside(log, space, verdict, planned)  # which takes large files away
+        requests = await self._requests(log, space, verdict, planned, wanted) if wanted else ()
         return _Outcome(status, reason, verdict, "", patch, ended.output, requests), False
 
     async def _ran(
@@ -315,18 +317,23 @@ class TaskAttempts:
         for line in (*(f"{planned.task.id}: its review is at {place}" for place in places), *notes):
             self._tell(line)
 
-    async def _requests(
-        self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask, decided: Decisions
-    ) -> tuple[GrantRequest, ...]:
-        """Ask a person for the paths outside of the scope, where these are all that keep the work from landing."""
+    async def _grantable(
+        self, space: Workspace, verdict: Verdict, planned: PlannedTask, decided: Decisions
+    ) -> list[str]:
+        """The paths outside of the scope, where these are all that keep the work from landing."""
         scope = self._scope(planned.assignment.role)
         wanted = [
             path for path in dict.fromkeys(one.path for one in verdict.refused) if scope.is_grantable(path)
         ]
         if not wanted or len(wanted) > MOST or {*wanted} & {*decided.denied}:
-            return ()
-        if (await shielded(lambda: judge(space, scope, (*decided.granted, *wanted)))).refused:
-            return ()
+            return []
+        judged = await shielded(lambda: judge(space, scope, (*decided.granted, *wanted)))
+        return [] if judged.refused else wanted
+
+    async def _requests(
+        self, log: TaskLog, space: Workspace, verdict: Verdict, planned: PlannedTask, wanted: Sequence[str]
+    ) -> tuple[GrantRequest, ...]:
+        """Ask a person for paths."""
         patches = await shielded(lambda: {path: self._patch(space, verdict, path) for path in wanted})
         requests, notes = await self._session.grants.request(planned, self._plan.feature, patches)
         for one in requests:
