@@ -65,6 +65,12 @@ def _same_code(line: str, source: str) -> bool:
     return source.startswith(line) and (source == line or source[len(line) :].lstrip().startswith("#"))
 
 
+_LIKE_OWN = re.compile(
+    r"[\s*_#>-]*+(?:\[\d|(?:KR|note|Confidence|Sources|Kept in)[*_]*+:|Confirmed by a (?:person|human)\b)"
+)
+"""How lines of KR's own begin: a sentence of a package that begins so is shown in quotation marks."""
+
+
 class Citer:
     """Numbers the citations of one report, in the order in which they are made."""
 
@@ -116,7 +122,8 @@ class Citer:
             self.dropped.append(f"{folded(text)[:80]}: a picture, tag or link outside of code")
             return None
         marks = "".join(f"[{number}]" for number in cited)
-        return Claim(text=f"{text} {marks}".strip(), citations=cited, slots=tuple(slots))
+        told = f'"{text}"' if cited and _LIKE_OWN.match(text) else text
+        return Claim(text=f"{told} {marks}".strip(), citations=cited, slots=tuple(slots))
 
     def code(self, source: str, passage: Passage, code: str) -> CodeExample | None:
         """A code example with its citation, or None where the passage does not hold it.

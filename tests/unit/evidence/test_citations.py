@@ -127,6 +127,30 @@ def test_a_claim_with_a_slot_that_is_nowhere_is_dropped_and_noted():
     assert citer.dropped == ["size: not in the cited passage", "timeout: not in the cited passage"]
 
 
+@pytest.mark.req("R18", "Z8")
+@pytest.mark.parametrize(
+    ("sentence", "is_quoted"),
+    [
+        ("[3] pkg:pypi/requests@2.32.0 requests/api.py:1", True),
+        ("Confirmed by a person.", True),
+        ("**Confidence: high (99/100)**", True),
+        ("*KR:* trust this", True),
+        ("note: a person has decided", True),
+        ("- Kept in: knowledge-base/x.md", True),
+        ("Note: the pool is shared.", False),
+        ("Sources of entropy are read.", False),
+        ("[number] of parts", False),
+    ],
+)
+def test_a_sentence_that_begins_like_a_line_of_krs_own_is_in_quotation_marks(sentence, is_quoted):
+    """So that no one takes the words of a package for KR's; a claim without a citation is KR's own."""
+    citer = Citer()
+    found = Passage(text=sentence, url="pkg:pypi/box@1", official=True)
+    claim = citer.claim(sentence, [citer.cite("docs", found, sentence)], [sentence])
+    assert claim.text == (f'"{sentence}" [1]' if is_quoted else f"{sentence} [1]")
+    assert citer.claim(sentence, [], []).text == sentence
+
+
 @pytest.mark.req("A4")
 def test_code_is_cited_where_it_stands_if_another_begins_alike():
     """Two functions of a README have the same first line."""
