@@ -284,12 +284,13 @@ class Retro(_Section):
 
 
 WorkerName = Literal["marie", "dede", "gustave", "degaulle"]
-Pattern = Annotated[str, Field(min_length=1, max_length=500)]
+Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+_MAX_PATTERNS = 50
 
 
 def _few(value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if value is not None and len(value) > _MAX_NAMES:  # each path of a task is held against all of them
-        raise ValueError(f"has more than {_MAX_NAMES} patterns")
+    if value is not None and len(value) > _MAX_PATTERNS:  # each path of a task is held against all of them
+        raise ValueError(f"has more than {_MAX_PATTERNS} patterns")
     return value
 
 
@@ -297,7 +298,7 @@ class ScopeEntry(_Section):
     """`dispatch.scopes.<role>`: what a role may write, as patterns relative to the repository.
 
     `tests/` covers all below it; `*` and `?` match within a part of a path, `**` any number of parts.
-    A list has at most 100 patterns.
+    A list has at most 50 patterns.
     """
 
     allow: Annotated[tuple[Pattern, ...] | None, BeforeValidator(_as_list), AfterValidator(_few)] = None
