@@ -119,18 +119,23 @@ class DependencyFiles:
         It is empty where Python's part of the project asks for that too, or for what is `installed` by another name.
         """
         found: dict[Ecosystem, int] = {}
-        for ecosystem, depth in self._asking(name, python=False):
-            found.setdefault(ecosystem, depth)
+        for each in self._asking(name, python=False):
+            found.setdefault(each.lock.ecosystem, each.depth)
         if found and any(any(self._asking(each, python=True)) for each in (name, installed or name)):
             return {}
         return found
 
-    def _asking(self, name: str, *, python: bool) -> Iterator[tuple[Ecosystem, int]]:
+    def asker(self, names: Sequence[str], ecosystem: Ecosystem) -> LockFile | None:
+        """The nearest file of an ecosystem in which the project itself asks for a package that has one of some names."""
+        asking = (each.lock for name in names for each in self._asking(name, python=ecosystem == "python"))
+        return next((lock for lock in asking if lock.ecosystem == ecosystem), None)
+
+    def _asking(self, name: str, *, python: bool) -> Iterator[NamedDependency]:
         """The files of Python, or those of others, in which the project asks for a package itself."""
         for path, depth in self._all():
             is_one = names_direct(path) and (format_of(path).ecosystem == "python") == python
             if is_one and (lock := self._lock_file(path)) and (pin := lock.find(name)) and pin.direct:
-                yield lock.ecosystem, depth
+                yield NamedDependency(pin, lock, depth)
 
     def locks(self, ecosystem: Ecosystem | None = None) -> Iterator[LockFile]:
         """The files that are there and can be read, nearest first; those of one ecosystem, if it is given."""

@@ -31,7 +31,7 @@ from kr_core.project.version_ranges import allows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kr_core.project.lockfiles import Ecosystem
+    from kr_core.project.lockfiles import Ecosystem, LockFile
 
 BELIEVED_SECONDS = 1.0
 _Stamp = tuple[int | None, ...]
@@ -266,7 +266,8 @@ class LocalProject:
         installed = self._find(framework, own=False)
         if module := self._module(framework, installed):
             where = label_of(module.folder, self._home)
-            return self._difference(module.name, "node", module.version, where)
+            differing = self._difference(module.name, "node", module.version, where)
+            return differing or self._namesake(framework, where)
         if installed is None or self._asked_for_elsewhere(framework, installed):
             return None
         return self._difference(installed.name, "python", installed.version, installed.environment.label)
@@ -292,10 +293,22 @@ class LocalProject:
         module = self._modules.find(framework)
         if module and module.name != framework and self._declared.find([framework], "node", loosely=False):
             return None  # the very name lies deeper in `node_modules`
+        if module and self._of_python(framework) and not self._declared.asker([framework], "node"):
+            return None  # anybody's dependency may have the name of what Python's part asks for
         if module is None or installed is None:
             return module
         nearer = self._modules.find(framework, below=self._depth(installed.environment))
         return nearer or (module if self._declared.elsewhere(framework).keys() == {"node"} else None)
+
+    def _of_python(self, framework: str) -> LockFile | None:
+        """The nearest file in which Python's part of the project asks for what a name means."""
+        return self._declared.asker(_names(framework), "python")
+
+    def _namesake(self, framework: str, where: str) -> str | None:
+        """Say that Python's part of the project asks for a package of the same name as the one of Node that is taken."""
+        lock = self._of_python(framework)
+        asked = f"{self._declared.label(lock)} asks for a package of Python by this name" if lock else ""
+        return f"{framework} is taken for the package of Node in {where}; {asked}" if asked else None
 
     def _depth(self, environment: Environment) -> int:
         """How many folders up from the nearest one an environment lies; conda's base, which is on for all projects, is above."""
@@ -384,17 +397,22 @@ class LocalProject:
         return environment.own or not self._declared.locks_below(found.name, self._depth(environment))
 
     def _locked(self, framework: str) -> NamedDependency | None:
-        name = "-".join(framework.split())
-        head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
-        names = [each for each in (name, head) if each]
-        called = [key for each in names for key in distributions_called(each)]
-        return self._declared.find(list(dict.fromkeys(names + called)))
+        return self._declared.find(_names(framework))
 
     def _python(self) -> tuple[str, str]:
         for environment in self.environments():
             if not environment.own and (version := python_version(environment.prefix)):
                 return version, environment.label
         return _running(), OWN_LABEL
+
+
+def _names(framework: str) -> list[str]:
+    """The names by which files may know a package: this one, the first part of a dotted one, and what else they mean."""
+    name = "-".join(framework.split())
+    head = name.partition(".")[0] if re.fullmatch(r"[\w.-]+", name) else ""
+    names = [each for each in (name, head) if each]
+    called = [key for each in names for key in distributions_called(each)]
+    return list(dict.fromkeys(names + called))
 
 
 def _some(names: list[str]) -> str:
