@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.files import lies_within, read_start, read_text
 from kr_core.project.environments import named_by_pth
-from kr_core.project.package_names import normalise
+from kr_core.project.package_names import distributions_called, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +30,8 @@ _EGG_INFO = re.compile(
 _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
-_RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])', re.MULTILINE)
-"""A line of a RECORD: the first part of its path, and what comes behind."""
+_RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])(__init__\.)?', re.MULTILINE)
+"""A line of a RECORD: the first part of its path, what comes behind, and whether it makes a folder a package."""
 _START = 100_000
 """Bytes of METADATA or PKG-INFO that are read for the name and the version, which come first."""
 _LARGEST_RECORD = 20_000_000
@@ -44,6 +44,10 @@ _MOST_EDITABLE = 20
 """The `.pth` files of one distribution, and their lines that may name folders."""
 _MOST_SEARCHED = 300_000_000
 """What it may cost to look for the modules of an environment; the largest known ones have a tenth."""
+_MOST_CALLED = 3
+"""The first parts of a dotted name by which people speak of a package."""
+_WHOLE, _PART, _SAID = range(3)
+"""What a distribution has of a module that it says it ships."""
 _PER_FILE = 100
 _PER_NAME = 2_000
 """What a file of a RECORD, and a name that is imported, cost in bytes that are read."""
@@ -73,8 +77,8 @@ class InstalledDistributions:
         self.warnings = warnings
         self._by_name: dict[str, Distribution] | None = None
         self._top_level: frozenset[str] = frozenset()
-        self._shipping: dict[str, list[Distribution]] | None = None
-        self._owners: dict[str, Distribution | None] = {}
+        self._shipping: dict[str, list[tuple[int, Distribution]]] | None = None
+        self._owners: dict[str, tuple[Distribution, ...]] = {}
         self._confirmed: dict[Path, Distribution | None] = {}
 
     @property
@@ -115,47 +119,53 @@ class InstalledDistributions:
         if text not in self.warnings:
             self.warnings.append(text)
 
-    def owner(self, dotted: str) -> Distribution | None:
-        """Find the distribution that ships a module, whatever the case: `yaml`, `PIL.Image`, `google.protobuf`."""
+    def owners(self, dotted: str) -> tuple[Distribution, ...]:
+        """Find the distribution that ships a module, whatever the case: `yaml`, `PIL.Image`, `google.protobuf`.
+
+        They are several where nothing here says which of them: each has the module itself, not only a part of it.
+        """
         key = dotted.lower()
         if key.partition(".")[0] not in self.top_level:
-            return None
+            return ()
         if key not in self._owners:
-            self._owners[key] = self._find_owner(key)
+            self._owners[key] = self._find_owners(key)
         return self._owners[key]
 
-    def _find_owner(self, dotted: str) -> Distribution | None:
+    def _find_owners(self, dotted: str) -> tuple[Distribution, ...]:
         parts = dotted.split(".")
         head = normalise(parts[0])
         if self._shipping is None:
             self._shipping = self._find_shipping()
-        likely = sorted(
-            self._shipping.get(parts[0], ()),
-            key=lambda one: (one.name != head, head not in one.name, one.name),
-        )
-        # Several distributions may share the top of a dotted name (`google`): the deepest that is owned wins.
-        if len(parts) == 1 or len(likely) < 2:
-            return likely[0] if likely else None
+        shipping = self._shipping.get(parts[0], ())
+        if len(shipping) < 2:
+            return tuple(one for _doubt, one in shipping)
+        heads = [".".join(parts[:count]) for count in range(1, _MOST_CALLED + 1)]
+        known = {each for name in heads for each in distributions_called(name)}
         left = _MOST_SEARCHED
-        depths = []
-        for one in likely:
-            record = _record(one).lower() if left >= 0 else ""
+        ranked = []
+        for doubt, one in sorted(shipping, key=lambda each: (head not in each[1].name, each[1].name)):
+            # Several distributions may share the top of a dotted name (`google`): the deepest that is owned wins.
+            record = _record(one).lower() if left >= 0 and len(parts) > 1 else ""
             left -= len(record)
-            depths.append(_depth(record, parts))
-        return likely[depths.index(max(depths))]
+            is_known = one.name in known or (bool(known) and one.name == head)
+            ranked.append(((not is_known, -_depth(record, parts), one.name != head, doubt), one))
+        best = min(rank for rank, _one in ranked)
+        found = tuple(one for rank, one in ranked if rank == best)
+        return found if best[-1] == _WHOLE else found[:1]
 
-    def _find_shipping(self) -> dict[str, list[Distribution]]:
-        """Which distributions ship what is imported by a name, in lower case; beyond the limit only by their own names."""
-        found: dict[str, list[Distribution]] = {}
+    def _find_shipping(self) -> dict[str, list[tuple[int, Distribution]]]:
+        """Which distributions ship what is imported by a name, in lower case, and how much of it; beyond the limit only by their own names."""
+        found: dict[str, list[tuple[int, Distribution]]] = {}
         left = _MOST_SEARCHED
         for one in self.by_name.values():
-            names = {one.name.replace("-", "_")}
+            names = {one.name.replace("-", "_"): _PART}
             if left >= 0:
                 recorded = _recorded(one)
-                names = {name.lower() for name in (*_import_names(one, recorded), *recorded.tops)}
+                told = (*_import_names(one, recorded), *recorded.tops)
+                names = {name.lower(): recorded.doubt(name) for name in told}
                 left -= recorded.cost + len(names) * _PER_NAME
-            for name in names:
-                found.setdefault(name, []).append(one)
+            for name, doubt in names.items():
+                found.setdefault(name, []).append((doubt, one))
         if left < 0:
             self._warn(
                 f"{self.environment.label}: its packages list more files than are looked through; name some by the names of their distributions"
@@ -237,10 +247,21 @@ class _Recorded(NamedTuple):
     """What the RECORD of a distribution says of its modules."""
 
     tops: frozenset[str]
+    whole: frozenset[str]
+    """Those of `tops` that are modules, or packages with an `__init__`: what is not may be a part of a namespace."""
     pths: tuple[str, ...]
     """Its files that name folders."""
     cost: int
     """Of reading it, in bytes."""
+
+    def doubt(self, name: str) -> int:
+        """How little it says for a module: that the module is there, a part of it, or nothing.
+
+        Where there is no RECORD, or what is edited in place, `top_level.txt` is all there is, and is believed.
+        """
+        if name in self.tops:
+            return _WHOLE if name in self.whole else _PART
+        return _WHOLE if self.pths or not self.cost else _SAID
 
 
 def _import_names(distribution: Distribution, recorded: _Recorded | None) -> tuple[str, ...]:
@@ -258,19 +279,23 @@ def _import_names(distribution: Distribution, recorded: _Recorded | None) -> tup
 def _recorded(distribution: Distribution) -> _Recorded:
     record = _record(distribution)
     tops: set[str] = set()
+    whole: set[str] = set()
     pths: list[str] = []
     count = 0
     for found in islice(_RECORDED.finditer(record), _MOST_FILES):
         count += 1
-        part, mark = found.groups()
+        part, mark, begins = found.groups()
         if mark in "/\\":
             if part not in tops and part.isidentifier() and part.lower() not in _NOT_IMPORTED:
                 tops.add(part)
+            if begins:
+                whole.add(part)
         elif module := _MODULE.fullmatch(part):
             tops.add(module["name"])
+            whole.add(module["name"])
         elif part.endswith(".pth"):
             pths.append(part)
-    return _Recorded(frozenset(tops), tuple(pths), len(record) + count * _PER_FILE)
+    return _Recorded(frozenset(tops), frozenset(whole), tuple(pths), len(record) + count * _PER_FILE)
 
 
 def _depth(record: str, parts: Sequence[str]) -> int:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from kr_core.project.lockfiles import Ecosystem, LockFile
 
 BELIEVED_SECONDS = 1.0
+_MOST_NAMES = 20
+"""The import names of a distribution that are compared with those of others."""
 _Stamp = tuple[int | None, ...]
 
 __all__ = ["Distribution", "Environment", "LocalProject", "import_names", "is_python", "is_standard"]
@@ -270,7 +272,9 @@ class LocalProject:
             return differing or self._namesake(framework, where)
         if installed is None or self._asked_for_elsewhere(framework, installed):
             return None
-        return self._difference(installed.name, "python", installed.version, installed.environment.label)
+        where = installed.environment.label
+        differing = self._difference(installed.name, "python", installed.version, where)
+        return differing or self._rivals(installed)
 
     def files(self) -> tuple[Path, ...]:
         """List the files and folders, including absent ones, whose change may change the result of `version_of`."""
@@ -381,8 +385,29 @@ class LocalProject:
             if standard:  # a backport has the module's very name
                 continue
             called = (scan.by_name.get(key) for key in (longer[-1], *distributions_called(name)))
-            if found := self._first(scan, filter(None, (scan.owner(name), *called))):
+            if found := self._first(scan, filter(None, (*self._owners(scan, name), *called))):
                 return found
+        return None
+
+    def _owners(self, scan: InstalledDistributions, name: str) -> tuple[Distribution, ...]:
+        """What ships a module: of several that nothing else tells apart, first what the project asks for itself."""
+        owners = scan.owners(name)
+        if len(owners) < 2:
+            return owners
+        direct = self.direct_dependencies()
+        return tuple(sorted(owners, key=lambda one: one.name not in direct))
+
+    def _rivals(self, installed: Distribution) -> str | None:
+        """Say that others ship a module of a distribution too, where the project asks for neither of them itself."""
+        if installed.name in self.direct_dependencies():
+            return None
+        scan = next(each for each in self._installed(own=False) if each.environment is installed.environment)
+        for name in import_names(installed)[:_MOST_NAMES]:
+            owners = [one.name for one in scan.owners(name)]
+            if installed.name in owners and len(owners) > 1:
+                more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
+                shown = ", ".join(owners[:3]) + more
+                return f"{installed.environment.label}: {shown} ship {name}; {installed.name} is taken"
         return None
 
     def _first(self, scan: InstalledDistributions, found: Iterable[Distribution]) -> Distribution | None:

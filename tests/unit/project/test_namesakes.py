@@ -58,3 +58,118 @@ def test_a_package_of_node_that_the_project_asks_for_stays_beside_one_of_python(
         "pyproject.toml asks for a package of Python by this name"
     )
     assert opened.disagreement("vue") is None
+
+
+POPULAR = {
+    "scikit-learn": ("sklearn",),
+    "beautifulsoup4": ("bs4",),
+    "pillow": ("PIL",),
+    "attrs": ("attr", "attrs"),
+    "protobuf": ("google/protobuf",),
+    "frobs": ("fribble",),
+}
+NAMES = ["sklearn", "bs4", "PIL", "PIL.Image", "attr", "google.protobuf", "fribble", "fribble.core"]
+OWNERS = ["scikit-learn", "beautifulsoup4", "pillow", "pillow", "attrs", "protobuf", "frobs", "frobs"]
+
+
+@pytest.mark.req("K9", "Z8")
+@pytest.mark.parametrize("shipped", ["said only", "a part", "the modules too"])
+def test_a_package_that_says_it_ships_the_module_of_another_is_not_taken_for_it(
+    tmp_path, make_environment, install, project, shipped
+):
+    """The hostile one bears the modules' names, comes first in the alphabet, and may ship files below them."""
+    site = make_environment(tmp_path / ".venv")
+    for name, modules in POPULAR.items():
+        install(site, name, "1.0", modules=modules)
+    (tmp_path / "requirements.txt").write_text("frobs\n")
+    opened = project()
+    assert [opened.distribution(name).name for name in NAMES] == OWNERS
+    hostile = "aa-sklearn-bs4-pil-attr-google-protobuf-fribble"
+    tops = sorted({module for modules in POPULAR.values() for module in modules})
+    below = ("sklearn/x", "bs4/x", "PIL/Image/x", "attr/x", "google/protobuf/x", "fribble/x")
+    modules = {"said only": ("aa",), "a part": below, "the modules too": (*tops, "PIL/Image")}[shipped]
+    folder = install(site, hostile, "66.6", modules=modules)
+    (folder / "top_level.txt").write_text("\n".join(module.partition("/")[0] for module in tops))
+    opened = project()
+    assert [opened.distribution(name).name for name in NAMES] == OWNERS
+    assert opened.version_of("fribble") == ("1.0", ".venv")
+    assert opened.disagreement("fribble") is None
+
+
+@pytest.mark.req("K9", "Z8")
+def test_of_two_packages_with_one_module_a_note_names_both(tmp_path, make_environment, install, project):
+    """Where the project asks for one of them it is that one, and nothing is noted."""
+    site = make_environment(tmp_path / ".venv")
+    install(site, "frobs", "1.0", modules=("fribble", "shared/one"))
+    install(site, "aa-frobs", "66.6", modules=("fribble.py", "shared/two"))
+    assert project().disagreement("fribble") == ".venv: aa-frobs, frobs ship fribble; aa-frobs is taken"
+    assert project().disagreement("frobs") == ".venv: aa-frobs, frobs ship fribble; frobs is taken"
+    (tmp_path / "requirements.txt").write_text("frobs==1.0\n")
+    assert project().version_of("fribble") == ("1.0", ".venv")
+    assert project().disagreement("fribble") is None
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize(
+    ("installed", "asked", "names"),
+    [
+        ({"opencv-python-headless": ("cv2",)}, "", {"cv2": "opencv-python-headless"}),
+        (
+            {"opencv-python-headless": ("cv2",), "opencv-python": ("cv2",)},
+            "",
+            {"cv2": "opencv-python", "opencv": "opencv-python"},
+        ),
+        (
+            {"opencv-python-headless": ("cv2",), "opencv-python": ("cv2",)},
+            "opencv-python-headless",
+            {"cv2": "opencv-python-headless"},
+        ),
+        ({"pillow-simd": ("PIL",)}, "pillow-simd", {"PIL": "pillow-simd", "PIL.Image": "pillow-simd"}),
+        ({"pillow-simd": ("PIL",), "pillow": ("PIL",)}, "", {"PIL": "pillow"}),
+        ({"psycopg2-binary": ("psycopg2",)}, "", {"psycopg2.extras": "psycopg2-binary"}),
+        (
+            {"psycopg2-binary": ("psycopg2",), "psycopg2": ("psycopg2",)},
+            "",
+            {"psycopg2": "psycopg2", "psycopg2.extras": "psycopg2"},
+        ),
+        (
+            {"zope.interface": ("zope/interface",), "zope.component": ("zope/component",)},
+            "zope.interface",
+            {"zope": "zope-component", "zope.interface.verify": "zope-interface"},
+        ),
+        (
+            {"opentelemetry-api": ("opentelemetry/trace",), "opentelemetry-sdk": ("opentelemetry/sdk",)},
+            "opentelemetry-sdk",
+            {"opentelemetry": "opentelemetry-api", "opentelemetry.sdk.trace": "opentelemetry-sdk"},
+        ),
+        (
+            {"apache-airflow-core": ("airflow",), "airflow-amazon": ("airflow/providers/amazon",)},
+            "airflow-amazon",
+            {"airflow": "apache-airflow-core", "airflow.providers.amazon": "airflow-amazon"},
+        ),
+    ],
+)
+def test_a_fork_a_namespace_and_what_adds_to_another_package_are_still_found(
+    tmp_path, make_environment, install, project, installed, asked, names
+):
+    site = make_environment(tmp_path / ".venv")
+    for name, modules in installed.items():
+        install(site, name, "1.0", modules=modules, top_level=True)
+    (tmp_path / "requirements.txt").write_text(asked)
+    opened = project()
+    assert {name: opened.distribution(name).name for name in names} == names
+
+
+@pytest.mark.req("K9")
+def test_a_module_of_what_is_edited_in_place_or_has_no_record_is_found(
+    tmp_path, make_environment, install, project
+):
+    """Its `top_level.txt` alone says so."""
+    site = make_environment(tmp_path / ".venv")
+    for name, record in (("own", "__editable___own_finder.py,,\n__editable__.own.pth,,\n"), ("system", "")):
+        folder = install(site, name, "1.0", modules=(f"{name}_module",), top_level=True)
+        (folder / "RECORD").write_text(record)
+        part = install(site, f"a-{name}-module", "1.0", modules=(f"{name}_module/part",), top_level=True)
+        assert part.is_dir()
+    opened = project()
+    assert [opened.distribution(f"{name}_module").name for name in ("own", "system")] == ["own", "system"]
