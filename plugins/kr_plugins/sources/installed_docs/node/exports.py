@@ -19,6 +19,8 @@ from kr_plugins.sources.installed_docs.node.package import (
     declaration_file,
     entries,
     find_package,
+    is_alias,
+    types_beside,
     types_package,
 )
 from kr_plugins.sources.installed_docs.node.script_comments import (
@@ -178,6 +180,8 @@ class Exports:
             return self.package, found
         types = types_package(self.package)
         if types is None:
+            if other := types_beside(self.package):
+                self.notes.append(f"{other.name} left out: it is {other.data_name} {other.version}")
             return self.package, found
         if gap(types.version, self.package.version) == "major" and not self._is_before(types):
             self.notes.append(
@@ -472,8 +476,10 @@ class Exports:
                 other is None and room and not name.startswith("@")
             ):  # `@types/express` imports from such packages
                 other = find_package(f"@types/{name}", package.folder, package.within)
-            if other is None:
+            if other is None or is_alias(other, package):
                 self._packages[key] = None
+                if other is not None:
+                    self.notes.append(f"{other.name} left out: it is {other.data_name} {other.version}")
                 return None
             found = list(entries(other))
             if not found and (types := types_package(other)) is not None:

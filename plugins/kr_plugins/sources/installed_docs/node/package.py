@@ -20,6 +20,7 @@ _TYPES_OF = {".mjs": (".d.mts", ".d.ts"), ".cjs": (".d.cts", ".d.ts"), ".js": TY
 _CONDITIONS = ("types", "import", "module", "node", "default", "require", "browser")
 """In this order the branches of `exports` are tried; the first that leads to declarations is taken."""
 _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w~-][\w.~-]*")
+_GROUPS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _DEEPEST = 6
 _MAX_ENTRIES = 120
 _LONGEST_NAME = 300
@@ -83,12 +84,38 @@ def find_package(name: str, folder: Path, within: Sequence[Path] | None = None) 
 
 def types_package(package: NodePackage) -> NodePackage | None:
     """The package of DefinitelyTyped that declares another (`@types/express`, `@types/babel__core`)."""
+    types = types_beside(package)
+    return None if types is None or is_alias(types, package) else types
+
+
+def types_beside(package: NodePackage) -> NodePackage | None:
+    """What lies where the types of a package would: an alias may have laid any other package there."""
     name = package.name.removeprefix("@").replace("/", "__")
     if package.name.startswith("@types/"):
         return None
     return _beside(package, f"@types/{name}") or find_package(
         f"@types/{name}", package.folder, package.within
     )
+
+
+def is_alias(found: NodePackage, asking: NodePackage) -> bool:
+    """Whether a package has another name, by which neither the one that imports it nor the folder above asks for it.
+
+    npm lays the alias of any dependency (`"@types/express": "npm:other@4"`) where all others find it.
+    """
+    if found.data_name == found.name or _asks_for(found.name, asking.data):
+        return False
+    above = found.folder.parents[found.name.count("/")].parent
+    try:
+        data = json.loads(read_text(above / "package.json", limit=LARGEST_JSON, within=found.within))
+    except (OSError, ValueError, RecursionError):
+        return True
+    return not _asks_for(found.name, data)
+
+
+def _asks_for(name: str, data: object) -> bool:
+    groups = [data.get(group) for group in _GROUPS] if isinstance(data, dict) else []
+    return any(isinstance(group, dict) and name in group for group in groups)
 
 
 def _beside(package: NodePackage, name: str) -> NodePackage | None:
