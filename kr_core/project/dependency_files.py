@@ -107,6 +107,10 @@ class DependencyFiles:
                 return True
         return False
 
+    def is_locked(self, names: Sequence[str], ecosystem: Ecosystem) -> bool:
+        """Whether a lock file of an ecosystem names a package by one of some names, also without a version."""
+        return any(not lock.wish and any(map(lock.named, names)) for lock in self.locks(ecosystem))
+
     def asked_for(self) -> Iterator[tuple[Ecosystem, str, Pin]]:
         """Yield what the project asks for itself: ecosystem, key and pin, nearest file first."""
         for path, _depth in self._all():

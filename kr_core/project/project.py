@@ -166,7 +166,7 @@ class LocalProject:
 
         It searches the environments and each `node_modules` first, then the lock files, nearest first. If none pins a
         version, it returns the range that the project requires. KR's own environment comes last, for a package that
-        none of them knows. Where another language alone asks for a package of the name, it is that one.
+        no lock file of Python names. Where another language alone asks for a package of the name, it is that one.
         """
         self._forget_what_changed()
         if is_python(framework):
@@ -182,7 +182,9 @@ class LocalProject:
         locked = self._declared.find([framework], elsewhere) if elsewhere else self._locked(framework)
         if locked:
             return locked.pin.version, self._declared.label(locked.lock)
-        borrowed = None if elsewhere else self._find(framework, own=True)
+        if elsewhere or self._declared.is_locked(_names(framework), "python"):
+            return None
+        borrowed = self._find(framework, own=True)
         return (borrowed.version, borrowed.environment.label) if borrowed else None
 
     def standard_library(self) -> tuple[Path, str, str]:

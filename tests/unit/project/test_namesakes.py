@@ -173,3 +173,18 @@ def test_a_module_of_what_is_edited_in_place_or_has_no_record_is_found(
         assert part.is_dir()
     opened = project()
     assert [opened.distribution(f"{name}_module").name for name in ("own", "system")] == ["own", "system"]
+
+
+@pytest.mark.req("K9")
+def test_what_a_lock_file_names_without_a_version_has_none_of_krs_own_environment(
+    tmp_path, make_environment, project
+):
+    """What is only asked for, in any version, is still shown from there."""
+    own = tmp_path / "tools" / "kr"
+    make_environment(own, {"colorama": "9", "PyYAML": "9", "click": "9", "rich": "9"})
+    packages = {name: {"version": "*"} for name in ("colorama", "pyyaml")}
+    (tmp_path / "Pipfile.lock").write_text(json.dumps({"default": packages}))
+    (tmp_path / "requirements.txt").write_text("click\n")
+    opened = project(own=own)
+    assert [opened.version_of(name) for name in ("colorama", "yaml")] == [None, None]
+    assert opened.version_of("click") == opened.version_of("rich") == ("9", "KR's own environment")
