@@ -48,6 +48,8 @@ _DEFINED = 7
 _SOME, _LITTLE, _LEAST = 4_000, 200, 100
 """Characters of a page, and of its text: where so much comes to so little, its links are kept; where it comes to the least,
 all that stands around the text."""
+_LONGEST_ANCHOR = 200
+"""Characters; a longer `id` is no place that a person follows, and each block below it would have it."""
 _MAX_NAMES = 40
 """Names of elements that are left out of one page; for each, the page is searched once for its tags."""
 
@@ -82,6 +84,7 @@ class _Page:
         self._lines = [found.start() for found in re.finditer("\n", text)]
         self._words: list[str] = []
         self._anchor = ""
+        """With its mark: one text for all blocks below it."""
         self._place = ""
         self._tag = ""
         self._rows: list[str] = []
@@ -107,12 +110,13 @@ class _Page:
             ):
                 position = self._after(name, found)
                 continue
-            if "id" in attributes or (name == "a" and "name" in attributes):
-                self._anchor = attributes.get("id") or attributes["name"]
+            anchor = attributes.get("id") or (attributes.get("name", "") if name == "a" else "")
+            if 0 < len(anchor) <= _LONGEST_ANCHOR:
+                self._anchor = f"#{anchor}"
                 if self._words and _HEADING.fullmatch(
                     self._tag
                 ):  # some put the mark behind the heading's text
-                    self._place = f"#{self._anchor}"
+                    self._place = self._anchor
             if name == "pre" and not closing:
                 yield from self._said()
                 end = self._closing("pre", found.end())
@@ -228,7 +232,7 @@ class _Page:
         self._heads.clear()
 
     def _where(self, position: int) -> str:
-        return f"#{self._anchor}" if self._anchor else f":{bisect_right(self._lines, position) + 1}"
+        return self._anchor or f":{bisect_right(self._lines, position) + 1}"
 
     def _after(self, name: str, opened: re.Match[str]) -> int:
         """Where an element ends that is left out; where it is never closed, it is not left out."""

@@ -7,6 +7,7 @@ from time import process_time
 
 import pytest
 
+from kr_core.markup import html_blocks
 from kr_core.search.documents import loaders
 from kr_core.search.documents import pdf as pdf_reader
 from kr_core.search.documents.loaders import SkippedFile, read
@@ -114,3 +115,19 @@ def test_a_file_of_very_many_passages_is_passed_over(monkeypatch, name, line):
     monkeypatch.setattr(loaders, "_MAX_PASSAGES", 1_000)
     assert len(list(read(name, line * 900).pieces)) == 900
     assert "it has more than 1,000 passages" in _said(name, line * 1_100)
+
+
+def test_a_page_with_an_endless_id_is_read_without_it():
+    """Each block had the last `id` above it as its place: half a megabyte took five gigabytes."""
+    before = '<h1 id="use">Use</h1>\n<p>one\n'
+    given = f'{before}<p id="{"a" * 3_000}">two\n' + "<p>three\n" * 200 + "</p>"
+    places = [block.location for block in html_blocks.blocks(given)]
+    assert places == ["#use"] * 203
+    assert len({id(place) for place in places}) == 1
+
+
+@pytest.mark.parametrize("mark", ['<p id="">', '<a name="">', '<a id="" name="there">', "<a name=there>"])
+def test_an_empty_id_is_no_place(mark):
+    """The page is read, and a block is known by its line, or by its name where it has one."""
+    places = [block.location for block in html_blocks.blocks(f"<p>one</p>\n{mark}two</p>")]
+    assert places == [":1", "#there" if "there" in mark else ":2"]
