@@ -26,6 +26,8 @@ _SAYS = re.compile(r"\.\. (?:admonition|error|hint|important|note|seealso|tip|to
 _GRID = re.compile(r"(?:\+[-=+]+\+|=+(?: +=+)+)\s*$")
 _LIST_TABLE = re.compile(r"[ \t]*\.\. list-table::")
 _DEFINED = 90
+_HEADING_LINES = 3
+"""Of a heading with a line above it."""
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -47,15 +49,15 @@ def blocks(text: str) -> Iterator[Block]:
         if _GRID.match(rows[0]) or _LIST_TABLE.match(rows[0]):
             yield Block("table", paragraph, f":{line}")
             continue
-        while not indented and (found := _heading(rows)) is not None:
+        at = 0
+        while not indented and (found := _heading(rows[at : at + _HEADING_LINES])) is not None:
             heading, style, taken = found
             if style not in levels:
                 levels.append(style)
-            shown = "\n".join(rows[:taken])
-            yield Block("heading", shown, f":{line}", levels.index(style) + 1, heading)
-            rows, line = rows[taken:], line + taken
-            if not rows:
-                break
+            shown = "\n".join(rows[at : at + taken])
+            yield Block("heading", shown, f":{line + at}", levels.index(style) + 1, heading)
+            at += taken
+        rows, line = rows[at:], line + at
         if rows and (
             not _SKIPPED.fullmatch(rows[0])
             or (_SAYS.match(rows[0]) and len(rows) > 1)
@@ -89,7 +91,7 @@ def _indented(paragraph: str) -> int:
 
 
 def _heading(rows: list[str]) -> tuple[str, str, int] | None:
-    """A heading's words, its style and its lines, where a paragraph begins with one."""
+    """A heading's words, its style and its lines, where rows begin with one."""
     if len(rows) >= 3 and _UNDER.match(rows[0]) and rows[0].rstrip() == rows[2].rstrip() and rows[1].strip():
         return rows[1].strip(), rows[0][0] * 2, 3
     if len(rows) >= 2 and rows[0].strip() and _UNDER.match(rows[1]) and not _UNDER.match(rows[0]):

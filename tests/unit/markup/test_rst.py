@@ -2,6 +2,7 @@
 
 import pytest
 
+from kr_core.markup import rst
 from kr_core.search.documents.loaders import read
 
 
@@ -37,3 +38,25 @@ def test_a_long_one_is_divided_between_rows():
     assert all(piece.text.startswith("   * - NAME_") for piece in pieces[1:])
     lines = f"{LISTED}{chr(10).join(rows)}".split("\n")
     assert all(lines[int(piece.location[1:]) - 1] == piece.text.split("\n")[0] for piece in pieces)
+
+
+@pytest.mark.req("Z8")
+def test_very_many_headings_without_a_blank_line_are_each_read_once(monkeypatch):
+    """The rest of a paragraph was copied for each of its headings: 1 MB took minutes."""
+    looked, count = [], 2_000
+
+    def heading(rows):
+        looked.append(len(rows))
+        return read_heading(rows)
+
+    read_heading = rst._heading
+    monkeypatch.setattr(rst, "_heading", heading)
+    found = list(rst.blocks("aaa\n===\n" * count + "===\nbbb\n===\nwords\nmore"))
+    assert sum(looked) <= 3 * (count + 2)
+    assert [block.location for block in found] == [f":{1 + 2 * number}" for number in range(count + 1)] + [
+        f":{2 * count + 4}"
+    ]
+    assert [(block.kind, block.text) for block in found[-2:]] == [
+        ("heading", "===\nbbb\n==="),
+        ("prose", "words\nmore"),
+    ]
