@@ -45,6 +45,8 @@ _HEADING = re.compile(r"h[1-6]")
 _MAIN = re.compile(r"<main\b|<[a-z]{1,30}+[^<>]{0,200}\srole=[\"']main[\"']", re.IGNORECASE)
 _DEFINED = 7
 """The level of a defined symbol among headings; one within another is a level below."""
+_DEEPEST = 20
+"""Levels of symbols within each other; what is deeper is on the last of them."""
 _SOME, _LITTLE, _LEAST = 4_000, 200, 100
 """Characters of a page, and of its text: where so much comes to so little, its links are kept; where it comes to the least,
 all that stands around the text."""
@@ -186,7 +188,13 @@ class _Page:
             yield Block("heading", f"{'#' * int(tag[1])} {folded}", place, int(tag[1]), folded)
         elif tag == "sig":
             folded = " ".join(said.split())
-            yield Block("heading", f"`{folded}`", place, _DEFINED + self._depth, folded.partition("(")[0])
+            yield Block(
+                "heading",
+                f"`{folded}`",
+                place,
+                _DEFINED + min(self._depth, _DEEPEST),
+                folded.partition("(")[0],
+            )
         else:
             yield Block("prose", f"- {said}" if tag == "li" else said, place)
 

@@ -131,3 +131,14 @@ def test_an_empty_id_is_no_place(mark):
     """The page is read, and a block is known by its line, or by its name where it has one."""
     places = [block.location for block in html_blocks.blocks(f"<p>one</p>\n{mark}two</p>")]
     assert places == [":1", "#there" if "there" in mark else ":2"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["<dl><dt id=a>x<dd>y" * 3_000, "<dl><dt class=sig>x<dd>" * 3_000],
+    ids=["definitions", "definitions of nothing"],
+)
+def test_definitions_within_each_other_are_a_few_levels(page):
+    """Each had all of those around it above it: 1 MB took minutes."""
+    levels = {block.level for block in html_blocks.blocks(page) if block.kind == "heading"}
+    assert 10 < len(levels) < 30
