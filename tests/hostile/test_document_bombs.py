@@ -142,3 +142,27 @@ def test_definitions_within_each_other_are_a_few_levels(page):
     """Each had all of those around it above it: 1 MB took minutes."""
     levels = {block.level for block in html_blocks.blocks(page) if block.kind == "heading"}
     assert 10 < len(levels) < 30
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "class {}:\n    def walk():\n        pass\n    def ride():\n        pass\n"),
+        ("a.js", "function {}() {{\n}}\n"),
+        ("a.md", "# {}\n\nwords\n\n## Below\n\nwords\n"),
+        ("a.rst", ".. function:: {}\n\n   words\n"),
+        ("a.html", "<dl><dt id=a>{}<dd>words<dt id=b>b<dd>words</dl>"),
+        ("a.txt", "{}\n===\n\nwords\n"),
+    ],
+)
+def test_a_passage_has_a_short_name(name, text):
+    """A name of half a megabyte was written with each passage below it, and took gigabytes."""
+    found = list(read(name, text.format("a" * 50_000).encode()).pieces)
+    assert found
+    assert max(len(one) for piece in found for one in (piece.name, piece.outer)) <= 200
+
+
+def test_the_innermost_of_a_long_name_of_code_is_kept():
+    """A method of a class with a long name is still found by its own."""
+    text = f"class {'a' * 300}:\n    def walk():\n        pass\n"
+    assert [piece.name[-6:] for piece in read("a.py", text.encode()).pieces] == ["aaaaaa", "a.walk"]

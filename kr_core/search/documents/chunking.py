@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
     from kr_core.markup.blocks import Block
 
-__all__ = ["Chunk", "divided"]
+__all__ = ["LONGEST_NAME", "Chunk", "divided"]
 
 _WHOLE = 12_000
 """Characters; code that is longer is divided between lines all the same."""
 _GAP = 9
 """Line breaks between two blocks at most."""
-_TRAIL = 200
-"""Characters of the headings that lead to a passage; the innermost are kept."""
+LONGEST_NAME = 200
+"""Characters of a passage's name, and of the headings that lead to it; the innermost are kept."""
 
 
 class Chunk(NamedTuple):
@@ -62,7 +62,9 @@ def _closed(trail: list[tuple[int, str]], piece: list[Block]) -> Iterator[Chunk]
         return
     first = piece[0]
     outer = [heading for _level, heading in (trail[:-1] if first.level else trail) if heading]
-    yield Chunk(_shortened(outer), first.heading, _joined(piece), first.location, head=first.head)
+    yield Chunk(
+        _shortened(outer), first.heading[:LONGEST_NAME], _joined(piece), first.location, head=first.head
+    )
 
 
 def _joined(piece: list[Block]) -> str:
@@ -80,9 +82,9 @@ def _joined(piece: list[Block]) -> str:
 def _shortened(outer: list[str]) -> str:
     taken: list[str] = []
     for heading in reversed(outer):
-        if taken and sum(map(len, taken)) + len(heading) > _TRAIL:
+        if taken and sum(map(len, taken)) + len(heading) > LONGEST_NAME:
             break
-        taken.insert(0, heading[:_TRAIL])
+        taken.insert(0, heading[:LONGEST_NAME])
     return " / ".join(taken)
 
 

@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from kr_core.markup.blocks import Block
-from kr_core.search.documents.chunking import Chunk, divided
+from kr_core.search.documents.chunking import LONGEST_NAME, Chunk, divided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _of_body(
         start = _with_comment(lines, start, position)
         yield from _code(lines, position, start - 1)
         end = node.end_lineno or node.lineno
-        name = f"{owner}.{node.name}" if owner else node.name
+        name = (f"{owner}.{node.name}" if owner else node.name)[-LONGEST_NAME:]
         yield Block("heading", "", f":{start}", depth + 1, name)
         if isinstance(node, ast.ClassDef):
             yield from _of_body(node.body, lines, start, end, name, depth + 1)
