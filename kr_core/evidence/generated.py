@@ -9,13 +9,14 @@ denies something only where a quote does. No model judges a model: `kr verify` r
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.evidence.citations import folded, holds, plain, slot_stands
 from kr_core.text import STOP_WORDS, WEAK_WORDS, stem, stems, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kr_core.evidence.citations import Citer
     from kr_core.model import Claim, Passage
@@ -28,6 +29,8 @@ _REST = re.compile(r"\[(\d{1,3})\s*:\s*[\"“”]((?:(?!\[\d{1,3}\s*:\s*[\"“�
 _SPAN = re.compile(r"`([^`]+)`")
 _FACT = re.compile(r"(?<![\w.])\d+(?:\.\d+)*|\b\w+(?:\.\w+)+\b|\b\w*_\w+\b|\b[a-z]+[A-Z]\w*\b|\b[A-Z]{2,}\b")
 """What is either there or not: numbers, versions, dotted and compound names, abbreviations."""
+_NAMES = re.compile(r"[\w.]+")
+"""What a fact may be all or the beginning of."""
 _DENIED = re.compile(
     r"\b(?:not|no|never|none|neither|nor|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE
 )
@@ -50,6 +53,7 @@ _OPENS = _CONNECTING | frozenset(
 )
 """Words that begin a sentence, and so are capitalised without being a name."""
 _LONGEST = 400
+"""Characters of a sentence."""
 _MIN_QUOTED = 3
 """Words, or one name in code: less than that stands anywhere."""
 
@@ -103,13 +107,16 @@ def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> s
         texts: the cited passages.
         quotes: what is quoted of them.
     """
+    if len(sentence) > _LONGEST:
+        return f"longer than {_LONGEST} characters"
     for span in _SPAN.findall(sentence):
         if not slot_stands(span, texts):
             return f"`{span[:60]}` stands in no cited passage"
     prose = _SPAN.sub(" ", sentence)
     quoted = " ".join(f"{plain(quote)} {folded(quote)}" for quote in quotes)
+    names = sorted(set(_NAMES.findall(quoted)))
     for fact in _FACT.findall(prose):
-        if not re.search(rf"(?<![\w.]){re.escape(fact)}(?!\w)", quoted):
+        if not _begins(fact, names):
             return f"{fact} stands in none of its quotes"
     if bool(_DENIED.search(prose)) != any(_DENIED.search(plain(quote)) for quote in quotes):
         return "it denies what its quotes do not, or the other way round"
@@ -126,6 +133,14 @@ def unsupported(sentence: str, texts: Sequence[str], quotes: Sequence[str]) -> s
     return _exchanged(sentence.replace("`", " "), named, quotes)
 
 
+def _begins(fact: str, names: Sequence[str]) -> bool:
+    """Whether one of the names, sorted, is a fact or goes on behind it with a dot: `1.2` of `1.2.3`."""
+    return any(
+        at < len(names) and (names[at] == fact or names[at].startswith(f"{fact}."))
+        for at in (bisect_left(names, fact), bisect_left(names, f"{fact}."))
+    )
+
+
 def _named(prose: str) -> list[str]:
     """The numbers and capitalised words of a sentence in order, but for words that merely open it."""
     opening = {found.start(1) for found in _OPENING.finditer(prose) if stem(found[1].casefold()) in _OPENS}
@@ -138,33 +153,80 @@ def _named(prose: str) -> list[str]:
 
 def _exchanged(sentence: str, named: Sequence[str], quotes: Sequence[str]) -> str:
     """What a sentence says the other way round than all quotes that speak of it; empty for nothing."""
-    told = [[stem(one.casefold()) for one in _TOKEN.findall(plain(quote))] for quote in quotes]
     called = [stem(one.casefold()) for one in named]
-    for number, first in enumerate(called):
-        for second in called[number + 1 :]:
-            both = [quote for quote in told if first in quote and second in quote]
-            if both and not any(second in quote[quote.index(first) :] for quote in both):
-                return f"its quotes have {named[number]} after what it has before"
-    said = [[stem(word) for word in words(plain(quote))] for quote in quotes]
-    for found in _COMPARED.finditer(sentence):
-        word = stem(found.group().casefold())
-        left, right = (
-            frozenset(map(stem, words(side))) for side in (sentence[: found.start()], sentence[found.end() :])
-        )
+    told = [
+        _Places.of(map(stem, map(str.casefold, _TOKEN.findall(plain(quote)))), called) for quote in quotes
+    ]
+    turned = _turned(called, told)
+    if turned is not None:
+        return f"its quotes have {named[turned]} after what it has before"
+    compared = [
+        (found.group(), _spoken(sentence[: found.start()]), _spoken(sentence[found.end() :]))
+        for found in _COMPARED.finditer(sentence)
+    ]
+    spoken = frozenset[str]().union(*(left | right | _spoken(by) for by, left, right in compared))
+    said = [_Places.of(map(stem, words(plain(quote))), spoken) for quote in quotes if compared]
+    for by, left, right in compared:
+        word = stem(by.casefold())
         if not any(_same_sides(quote, word, left - right, right - left) for quote in said):
-            return f"none of its quotes compares so: {found.group()}"
+            return f"none of its quotes compares so: {by}"
     return ""
 
 
-def _same_sides(quote: Sequence[str], word: str, left: frozenset[str], right: frozenset[str]) -> bool:
-    """Whether a quote compares by a word, and does not have on its other sides what stands left and right of it."""
-    places = [place for place, one in enumerate(quote) if one == word]
-    return any(
-        not (
-            left & set(quote[place:]) - set(quote[:place]) and right & set(quote[:place]) - set(quote[place:])
+def _spoken(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text)))
+
+
+class _Places(NamedTuple):
+    """Where the words of a sentence come first and last in a quote, by their stems: a quote may be as long as a file."""
+
+    first: dict[str, int]
+    last: dict[str, int]
+
+    @classmethod
+    def of(cls, quote: Iterable[str], wanted: Iterable[str]) -> _Places:
+        """The places of those words of a quote that are wanted."""
+        asked, first, last = frozenset(wanted), dict[str, int](), dict[str, int]()
+        for place, word in enumerate(quote):
+            if word in asked:
+                first.setdefault(word, place)
+                last[word] = place
+        return cls(first, last)
+
+
+def _turned(called: Sequence[str], quotes: Sequence[_Places]) -> int | None:
+    """The number of the first word that is before another one, and after it in each quote that has both.
+
+    A set of words is a number with a bit for the place of each: it costs no more to hold a word against all others than
+    against one.
+    """
+    bits: dict[str, int] = {}
+    for number, word in enumerate(called):
+        bits[word] = bits.get(word, 0) | 1 << number
+    beside, behind = dict.fromkeys(bits, 0), dict.fromkeys(bits, 0)
+    for first, last in quotes:
+        both = sum(bits[word] for word in first)
+        passed = 0
+        ends = sorted(
+            [*((last[word], 1, word) for word in last), *((first[word], 0, word) for word in first)]
         )
-        for place in places
-    )
+        for _place, is_last, word in reversed(ends):
+            if is_last:
+                passed |= bits[word]
+            else:
+                beside[word] |= both
+                behind[word] |= passed
+    later = (beside[word] & ~behind[word] & -2 << number for number, word in enumerate(called))
+    return next((number for number, turned in enumerate(later) if turned), None)
+
+
+def _same_sides(quote: _Places, word: str, left: frozenset[str], right: frozenset[str]) -> bool:
+    """Whether a quote compares by a word, and does not have on its other sides what stands left and right of it."""
+    if word not in quote.first:
+        return False
+    latest = max((place for one, place in quote.first.items() if one in left), default=-1)
+    earliest = min((place for one, place in quote.last.items() if one in right), default=latest)
+    return quote.first[word] <= earliest or quote.last[word] > latest
 
 
 def _some(stems_of_words: frozenset[str]) -> str:
@@ -177,8 +239,6 @@ def _read(line: str) -> _Read:
 
 
 def _fault(read: _Read, passages: Sequence[tuple[str, Passage]]) -> str:
-    if len(read.sentence) > _LONGEST:
-        return f"longer than {_LONGEST} characters"
     if re.search(r"\[\d", read.sentence):
         return "a citation in it cannot be read"
     if not read.rests:

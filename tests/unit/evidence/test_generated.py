@@ -110,6 +110,42 @@ def test_names_and_comparisons_are_those_of_the_quotes(sentence, quote, fault):
     assert bool(fault) is bool(said)
 
 
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    ("sentence", "quotes", "fault"),
+    [
+        ("Aa Bb Aa", ["Aa Bb", "Bb Aa"], ""),
+        ("Aa Bb Aa", ["Aa Bb"], "its quotes have Bb after"),
+        ("Aa Bb Cc", ["Bb Aa Bb Cc Aa"], ""),
+        ("Aa Bb Cc", ["Aa Bb", "Cc"], ""),
+        ("Aa Bb", ["Bb Aa", "Aa", "Bb"], "its quotes have Aa after"),
+        ("Use aa over bb", ["use bb over aa over bb"], ""),
+        ("Use aa over bb", ["use bb over cc over aa"], "compares so: over"),
+        ("Release 1.2 is v.1 of it", ["release 1.2.3 is v.1 of it"], ""),
+        ("Release 1.2 is it", ["release 1.20 is it"], "1.2 stands in none"),
+        ("Release 1.2 is it", ["release v1.2 is it"], "1.2 stands in none"),
+        ("Release 1.2 is it", ["release 1.2- 1.2x is it"], ""),
+    ],
+)  # fmt: skip
+def test_order_and_facts_are_those_of_one_of_the_quotes(sentence, quotes, fault):
+    said = unsupported(sentence, [" ".join(quotes)], quotes)
+    assert fault in said
+    assert bool(fault) is bool(said)
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    ("sentence", "quote", "fault"),
+    [
+        ("Use aa over bb", "use bb " + "over " * 100_000 + "aa", "compares so: over"),
+        ("Aa<Bb Cc" * 45, "Cc Bb Aa " * 50_000, ""),
+    ],
+)
+def test_a_quote_as_long_as_a_file_is_read_once(sentence, quote, fault):
+    """What lies before and behind each word of it was compared again: 1 MB took hours."""
+    assert fault in unsupported(sentence, [quote], [quote])
+
+
 @pytest.mark.req("R17")
 def test_nothing_is_no_sentence():
     assert kept("", '[1: "The timeout to use for the request"]') == ([], [])
