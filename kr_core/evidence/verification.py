@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cached_property
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,6 +68,10 @@ _LONGEST_PART, _CUT = 140, " ..."
 _VERSION = r"[^\s`\[\]()]{1,60}"
 _MOST_WORK = 300_000_000
 """Characters that a check may look at, some with others again and again: seconds. KR's own reports take a thousandth."""
+_WRITTEN = 25
+"""How often the passages of a sentence that a model wrote are looked at, about."""
+_LONGEST_NAME = 500
+"""Characters of a framework's name that a notice may have: a pattern is made of it."""
 _LINE = 150
 """Characters that are looked at in the time that a line and a citation take to be compared."""
 _FINDINGS = {
@@ -134,8 +139,13 @@ def _work(report: str, evidence: Mapping[str, Any]) -> int:
         work += length
     for claim in claims:
         read = sum(cited.get(number, 0) for number in claim["citations"])
-        work += (len(claim["slots"]) + 5) * (read + len(claim["text"]) + _LINE)
+        own = len(claim["text"]) + _LINE  # held against the name of each passage, too
+        times = len(claim["slots"]) + (_WRITTEN if claim.get("written") else 5)
+        work += times * (read + own + own * len(claim["citations"]))
         work += len(claim["text"]) * len(evidence["summary"])  # the answer, with its code after each sentence
+        if not claim["citations"]:
+            work += 5 * (len(str(evidence.get("question"))) + len(citations))
+    work += len(evidence["summary"]) * sum(len(example["code"]) for example in evidence["summary_code"])
     work += sum(cited.get(int(example["citation"]), 0) for example in examples)
     return (
         work + len(report) * (1 + len(examples)) + _LINE * lines * (len(citations) + len(reasons) + sections)
@@ -283,7 +293,10 @@ def _as_quoted(question: str) -> str:
 
 def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
     """Whether a sentence without a citation is one that KR itself says."""
-    name = re.escape(folded(str(evidence["framework"])))
+    framework = str(evidence["framework"])
+    if len(framework) > _LONGEST_NAME:
+        return False
+    name = re.escape(folded(framework))
     said = folded(text)
     if part == "summary":
         words = r'"[^"`\[\]]{1,60}"(?:, "[^"`\[\]]{1,60}"){0,3}'
@@ -391,23 +404,24 @@ def _line_problems(
         yield VerificationProblem("title", "it is not that of the evidence")
     checked = {*claims, SKELETON_MARK, STALE_MARK}
     checked |= {block.below for block in blocks if _MARK.fullmatch(block.below)}
+    template = _TemplateLines(evidence)
     for line in filled[title or 1 :]:
         text = _folded_line(line.text)
         if label := _LABEL.match(line.text.strip()):
-            if folded(label[2]) != _heads(evidence)[label[1]]:
+            if folded(label[2]) != template.heads[label[1]]:
                 yield VerificationProblem(
                     f"{label[1]}: {folded(label[2])[:60]}", "the evidence says otherwise"
                 )
-        elif text not in checked and not _may_stand(line, text, evidence):
+        elif text not in checked and not _may_stand(line, text, template):
             yield VerificationProblem(
                 f"{line.section or 'head'}: {text[:60]}", "a sentence that was never checked"
             )
 
 
-def _may_stand(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
+def _may_stand(line: _ReportLine, text: str, template: _TemplateLines) -> bool:
     """Whether an unchecked line is the template's own, or is in a section that a person added and cites nothing."""
     if line.section in _PARTS or not line.section:
-        return _is_own(line, text, evidence)
+        return template.has(line, text)
     return not _MARK.search(text)
 
 
@@ -461,52 +475,67 @@ def _title(filled: Sequence[_ReportLine], evidence: Mapping[str, Any]) -> int:
     return count if is_same and not any(line.section for line in shown) else 0
 
 
-def _heads(evidence: Mapping[str, Any]) -> dict[str, str]:
-    """The lines at the head of a report, by their label."""
-    urls = dict.fromkeys(_folded_line(citation["url"]) for citation in evidence["citations"])
-    return {
-        "Framework": _folded_line(evidence["framework"]),
-        "Version": _folded_line(evidence["version"]) or "unknown",
-        "Research Date": evidence["research_date"],
-        "Confidence": evidence["level"],
-        "Score": f"{evidence['score']}/100",
-        "Sources": folded(", ".join(urls)) or "none",
-    }
+class _TemplateLines:
+    """The lines that the template writes beside sentences and code; each list of them is made once for all lines of a report."""
 
+    def __init__(self, evidence: Mapping[str, Any]) -> None:
+        self._evidence = evidence
 
-def _is_own(line: _ReportLine, text: str, evidence: Mapping[str, Any]) -> bool:
-    """Whether a line is one that the template writes beside sentences and code."""
-    if text == _PLACEHOLDERS.get(line.section):
-        return not any(evidence[part] for part in _PARTS[line.section])
-    if (line.section, text) == ("Code Examples", _CODE_ABOVE):
-        return bool(evidence["summary_code"]) and not evidence["code"]
-    if line.section == _CAVEATS:
-        reasons = {folded(f"- Confidence: {_folded_line(reason)}") for reason in evidence["reasons"]}
-        return text in reasons or _is_note(line)
-    if line.section == _ATTRIBUTION:
-        listed = {
-            folded(f"- [{citation['n']}] {_folded_line(citation['url'])} {_folded_line(citation['locator'])}")
-            for citation in evidence["citations"]
+    @cached_property
+    def heads(self) -> dict[str, str]:
+        """The lines at the head of a report, by their label."""
+        evidence = self._evidence
+        urls = dict.fromkeys(_folded_line(citation["url"]) for citation in evidence["citations"])
+        return {
+            "Framework": _folded_line(evidence["framework"]),
+            "Version": _folded_line(evidence["version"]) or "unknown",
+            "Research Date": evidence["research_date"],
+            "Confidence": evidence["level"],
+            "Score": f"{evidence['score']}/100",
+            "Sources": folded(", ".join(urls)) or "none",
         }
-        return text == "Citations:" or text in listed or _is_attribution(text, evidence)
-    return False
+
+    @cached_property
+    def _reasons(self) -> set[str]:
+        return {folded(f"- Confidence: {_folded_line(reason)}") for reason in self._evidence["reasons"]}
+
+    @cached_property
+    def _listed(self) -> set[str]:
+        return {
+            folded(f"- [{citation['n']}] {_folded_line(citation['url'])} {_folded_line(citation['locator'])}")
+            for citation in self._evidence["citations"]
+        }
+
+    @cached_property
+    def _findings(self) -> set[str]:
+        return {
+            folded(f"{_folded_line(citation['url'])} (via {_folded_line(citation['source'])}) - {finding}")
+            for citation in self._evidence["citations"]
+            for finding, official in _FINDINGS.items()
+            if official is None or official == citation["official"]
+        }
+
+    def has(self, line: _ReportLine, text: str) -> bool:
+        """Whether a line, with its folded text, is one of them."""
+        evidence = self._evidence
+        if text == _PLACEHOLDERS.get(line.section):
+            return not any(evidence[part] for part in _PARTS[line.section])
+        if (line.section, text) == ("Code Examples", _CODE_ABOVE):
+            return bool(evidence["summary_code"]) and not evidence["code"]
+        if line.section == _CAVEATS:
+            return text in self._reasons or _is_note(line)
+        if line.section == _ATTRIBUTION:
+            said = re.fullmatch(r"- Source \d+: (.*)", text)
+            return (
+                text == "Citations:"
+                or text in self._listed
+                or (said is not None and said[1] in self._findings)
+            )
+        return False
 
 
 def _is_note(line: _ReportLine) -> bool:
     return line.section == _CAVEATS and line.text.startswith("- Note: ") and not _MARK.search(line.text)
-
-
-def _is_attribution(text: str, evidence: Mapping[str, Any]) -> bool:
-    said = re.fullmatch(r"- Source \d+: (.*)", text)
-    if said is None:
-        return False
-    return any(
-        said[1]
-        == folded(f"{_folded_line(citation['url'])} (via {_folded_line(citation['source'])}) - {finding}")
-        for citation in evidence["citations"]
-        for finding, official in _FINDINGS.items()
-        if official is None or official == citation["official"]
-    )
 
 
 def _folded_line(text: str) -> str:

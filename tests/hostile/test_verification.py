@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 
+from kr_core.evidence import verification
 from kr_core.evidence.verification import verify
 
 pytestmark = [pytest.mark.req("Z8"), pytest.mark.req("R18")]
@@ -51,6 +52,38 @@ _LARGE = {
         _evidence()
         | {"summary": [{"text": "C", "citations": [1] * 20_000, "slots": ["C"] * 20_000, "written": False}]},
     ),
+    "a long quote that written sentences cite": (
+        "# lib",
+        _evidence()
+        | {
+            "citations": [_evidence()["citations"][0] | {"quote": "Connect " * 100_000}],
+            "details": [{"text": "Connect [1]", "citations": [1], "slots": [], "written": True}] * 50,
+        },
+    ),
+    "one long sentence that cites many names": (
+        "# lib",
+        _evidence()
+        | {
+            "citations": [
+                _evidence()["citations"][0] | {"n": number, "symbol": f"s{number}"} for number in range(2_000)
+            ],
+            "details": [
+                {"text": "s1 " * 50_000, "citations": [*range(2_000)], "slots": [], "written": False}
+            ],
+        },
+    ),
+    "the code of an answer of many sentences": (
+        "# lib",
+        _evidence(summary=2_000) | {"summary_code": [_CODE | {"code": "a = 1\n" * 40_000}]},
+    ),
+    "a question of which many parts have no answer": (
+        "# lib",
+        _evidence()
+        | {
+            "question": "a" * 100_000,
+            "summary": [{"text": 'Not answered here: "a".', "citations": [], "slots": []}] * 2_000,
+        },
+    ),
 }
 
 
@@ -81,3 +114,36 @@ def test_a_long_name_that_many_sentences_cite_is_compared_in_seconds(of):
     started = time.process_time()
     assert verify("# lib", evidence)
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("citation", ["url", "locator", "source"])
+def test_what_the_template_writes_is_made_once_for_all_lines(monkeypatch, citation):
+    """The long address of a source was made into a line again for each line of the report: 1 MB took hours."""
+    folded, made = verification.folded, []
+    monkeypatch.setattr(verification, "folded", lambda text: made.append(len(text)) or folded(text))
+    evidence = _evidence(reasons=1)
+    evidence["reasons"] = ["u" * 10_000]
+    evidence["citations"] = [evidence["citations"][0] | {citation: "u" * 10_000}]
+    lines = ["## Source Attribution", *["- Source 1: x"] * 200, "## Caveats & Version-Specific Notes"]
+    report = "\n".join(["# lib", *["**Score:** 1/100"] * 200, *lines, *["- x"] * 200])
+    found = [one.what for one in verify(report, evidence)]
+    assert found.count("a sentence that was never checked") == 400
+    assert sum(made) < 50 * 10_000
+
+
+def test_the_name_of_a_framework_in_a_notice_has_a_limit():
+    """A pattern of half a megabyte took gigabytes and half a minute."""
+    for length, problems in ((500, 0), (501, 1)):
+        name = "a" * length
+        notice = {"text": f"KR found no answer in {name}; this comes closest:", "citations": [], "slots": []}
+        found = verify("# lib", _evidence() | {"framework": name, "summary": [notice]})
+        assert sum("none of KR's notices" in one.what for one in found) == problems
+
+
+def test_a_written_sentence_has_the_length_that_kr_gives_one():
+    """Each two of its names were looked for in each quote: 31 kB took 20 s, and 1 MB hours."""
+    text = ("Aa Bb " * 50_000).strip()
+    claim = {"text": f"{text} [1]", "citations": [1], "slots": [], "written": True}
+    citation = _evidence()["citations"][0] | {"quote": text}
+    found = verify("# lib", _evidence() | {"details": [claim], "citations": [citation]})
+    assert "longer than 400 characters" in [one.what for one in found]
