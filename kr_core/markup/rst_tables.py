@@ -73,22 +73,36 @@ def _ruled(lines: Sequence[str]) -> list[TableRow]:
     at = 0
     while at < len(lines):
         rule = lines[at].rstrip()
-        body = _below_heading(lines, at) if _RULE.fullmatch(rule) else 0
+        is_narrow = rule.count("= ") < MAX_CELLS
+        body = _below_heading(lines, at) if is_narrow and _RULE.fullmatch(rule) else 0
         if not body:
             at += 1
             continue
         spans = _spans(rule)
         heads = _joined([_cells(line, spans) for line in lines[at + 1 : body - 1]])
-        at, first = body, len(found)
+        at, row = body, list[_Line]()
         while at < len(lines) and lines[at].strip() and not _RULE.fullmatch(lines[at]):
             line, cells = lines[at], _cells(lines[at], spans)
             if cells[0]:
-                found.append(TableRow(line.strip(), heads, cells))
-            elif len(found) > first:
-                last = found[-1]
-                found[-1] = TableRow(f"{last.line}\n{line.rstrip()}", heads, _joined([last.cells, cells]))
+                found += _row(row, heads)
+                row = []
+            if cells[0] or row:
+                row.append((line, cells))
             at += 1
+        found += _row(row, heads)
     return found
+
+
+_Line = tuple[str, tuple[str, ...]]
+"""A line of a row, and what of each cell it has."""
+
+
+def _row(lines: Sequence[_Line], heads: tuple[str, ...]) -> list[TableRow]:
+    """The row that some lines make; none without lines."""
+    if not lines:
+        return []
+    text = "\n".join([lines[0][0].strip(), *(line.rstrip() for line, _cells in lines[1:])])
+    return [TableRow(text, heads, _joined([cells for _line, cells in lines]))]
 
 
 def _below_heading(lines: Sequence[str], at: int) -> int:
@@ -123,7 +137,8 @@ def _framed(lines: Sequence[str]) -> list[TableRow]:
     for number, line in enumerate(lines):
         bare = line.rstrip()
         if frame is None or not bare.lstrip().startswith(("+", "|")):
-            frame = _Frame(bare) if _FRAME.fullmatch(bare) else None
+            is_frame = bare.count("+") <= MAX_CELLS + 1 and _FRAME.fullmatch(bare)
+            frame = _Frame(bare) if is_frame else None
         elif _FRAME.fullmatch(bare) and len(bare) == len(frame.edge):
             first = frame.first
             if cells := frame.end_row(bare):
@@ -152,7 +167,8 @@ class _Frame:
             self.first = number
         fits = len(line) == len(self.edge) and all(line[place] == "|" for place in self._bars)
         self._is_plain = self._is_plain and fits
-        cells = [line[one + 1 : other].strip() for one, other in pairwise(self._bars)]
+        bars = pairwise(self._bars) if self._is_plain else ()
+        cells = [line[one + 1 : other].strip() for one, other in bars]
         self._held.append(tuple(cells))
 
     def end_row(self, rule: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kr_core.evidence.citations import holds
+from kr_core.markup import rst_tables
 from kr_core.markup.rst_tables import rest_rows, without_lists
 
 RULED = """\
@@ -109,3 +110,34 @@ def test_endless_ones(text):
     rest_rows(text)
     without_lists(text)
     assert time.process_time() - began < 2
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize("columns", [12, 13])
+def test_a_frame_has_as_many_columns_as_a_row(columns):
+    """Each line of a frame was held as all its cells: 80 kB took 3 GB."""
+    edge, line = "+" + "-+" * columns, "|" + "a|" * columns
+    text = "\n".join([edge, line, edge.replace("-", "="), line, edge])
+    assert [len(row.cells) for row in rest_rows(text)] == [12][: 13 - columns]
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize("columns", [12, 13])
+def test_a_simple_table_has_as_many_columns_as_a_row(monkeypatch, columns):
+    """Each line below a rule was held as all its cells."""
+    split, made = rst_tables._cells, []
+    monkeypatch.setattr(rst_tables, "_cells", lambda line, spans: made.append(line) or split(line, spans))
+    rule, line = "=  " * columns, "a  " * columns
+    text = f"{rule}\n{line}\n{rule}\n{line}\n{rule}"
+    assert [len(row.cells) for row in rest_rows(text)] == [12][: 13 - columns]
+    assert len(made) == (2 if columns == 12 else 0)
+
+
+@pytest.mark.req("Z8")
+def test_a_row_of_very_many_lines_is_joined_once(monkeypatch):
+    """A row that goes on was joined again with each of its lines."""
+    joined, made = rst_tables._joined, []
+    monkeypatch.setattr(rst_tables, "_joined", lambda parts: made.append(len(parts)) or joined(parts))
+    (row, other) = rest_rows("== ==\na  b\n== ==\nc  d\n" + "   e\n" * 500 + "f  g\n== ==\n")
+    assert (row.cells, row.line.count("\n"), other.cells) == (("c", "d" + " e" * 500), 500, ("f", "g"))
+    assert sum(made) < 510
