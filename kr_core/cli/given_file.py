@@ -32,7 +32,7 @@ def text_of(name: str, folder: Path | None, root: Path) -> str:
         root: of the project, out of which no link in it may lead.
 
     Raises:
-        ConfigError: it cannot be read, is too large, is a pipe or device that nobody handed over, lies behind a link out of
+        ConfigError: it cannot be read, is too large, is a pipe or device that was not handed over, lies behind a link out of
             the project, or has no UTF-8 text.
     """
     try:
@@ -74,7 +74,7 @@ def lines_of(name: str) -> Iterator[str]:
     """The lines of a file, or of standard input for `-`, each as soon as it is there; what is not UTF-8 is replaced.
 
     Raises:
-        ConfigError: it cannot be read, has a line that is too long, or is a pipe or device that nobody handed over.
+        ConfigError: it cannot be read, has a line that is too long, or is a pipe or device that was not handed over.
     """
     try:
         with sys.stdin.buffer if name == "-" else _opened(Path(name)) as file:

@@ -51,7 +51,7 @@ _SOME, _LITTLE, _LEAST = 4_000, 200, 100
 """Characters of a page, and of its text: where so much comes to so little, its links are kept; where it comes to the least,
 all that stands around the text."""
 _LONGEST_ANCHOR = 200
-"""Characters; a longer `id` is no place that a person follows, and each block below it would have it."""
+"""Characters; no person follows a longer `id`, and each block below would repeat it."""
 _MAX_NAMES = 40
 """Names of elements that are left out of one page; for each, the page is searched once for its tags."""
 

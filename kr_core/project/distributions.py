@@ -31,7 +31,7 @@ _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
 _RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])(__init__\.)?', re.MULTILINE)
-"""A line of a RECORD: the first part of its path, what comes behind, and whether it makes a folder a package."""
+"""A line of a RECORD: the first part of its path, the rest, and whether it makes a folder a package."""
 _START = 100_000
 """Bytes of METADATA or PKG-INFO that are read for the name and the version, which come first."""
 _LARGEST_RECORD = 20_000_000

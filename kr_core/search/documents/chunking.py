@@ -19,7 +19,7 @@ _WHOLE = 12_000
 _GAP = 9
 """Line breaks between two blocks at most."""
 LONGEST_NAME = 200
-"""Characters of a passage's name, and of the headings that lead to it; the innermost are kept."""
+"""Characters of a passage's name, and of the headings that lead to it; KR keeps the innermost."""
 
 
 class Chunk(NamedTuple):

@@ -513,7 +513,7 @@ def with_takers(passages: Sequence[IndexedPassage]) -> Iterator[IndexedPassage]:
 
 
 def _told_by(one: Declaration, told: Declaration) -> Declaration:
-    """A declaration as a script documents it: what is listed with it stands in another file."""
+    """A declaration as a script documents it; its listed members lie in another file."""
     return replace(one, line=told.line, signature=told.signature, comment=told.comment, members=[], calls=[])
 
 
