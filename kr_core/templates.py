@@ -1,7 +1,7 @@
 """Templates: the project's own, then the bundled ones; run in Jinja's sandbox.
 
-A template is text that a project may bring along, so it runs sandboxed: it reads values, and runs no code of theirs but
-the methods of plain ones. Values are data: whatever braces stand in them, they are never read as a template.
+A template is text that a project may bring along, so it is used once the user trusts it (`config.template_trust`), and runs
+sandboxed: it reads values, and runs no code of theirs but the methods of plain ones. Values are data: with braces in them, too, they are never read as a template.
 """
 
 from __future__ import annotations
@@ -29,7 +29,35 @@ if TYPE_CHECKING:
 
     from kr_core.template_sandbox import LimitedSandbox
 
-__all__ = ["bundled_folder", "render", "search_folders"]
+    _Path = Path
+else:
+    _Path = type(Path())
+
+__all__ = [
+    "LONGEST",
+    "GuardedFolder",
+    "bundled_folder",
+    "bundled_names",
+    "is_accepted",
+    "render",
+    "search_folders",
+]
+
+LONGEST = 100_000
+"""Bytes of a template; the longest bundled one has a twentieth of it."""
+
+
+class GuardedFolder(_Path):
+    """A folder of templates in which a file counts only with a text that the user has agreed to."""
+
+    accepts: Callable[[str, str], bool] | None = None
+    """Whether the file of a name may be used with this text; None where all may. Equal ones accept the same."""
+
+
+def is_accepted(folder: Path, name: str, text: str) -> bool:
+    """Whether a file of a folder of templates may be used with this text."""
+    accepts = folder.accepts if isinstance(folder, GuardedFolder) else None
+    return accepts is None or accepts(name, text)
 
 
 @cache
@@ -38,6 +66,17 @@ def bundled_folder() -> Path:
     spec = find_spec("kr_templates")
     assert spec is not None, "kr_templates is part of the distribution"
     return Path(next(iter(spec.submodule_search_locations or ())))
+
+
+@cache
+def bundled_names() -> tuple[str, ...]:
+    """The names of the bundled templates that a project may replace, each as a path below its folder."""
+    folder = bundled_folder()
+    files = (path for kind in _REPLACEABLE for path in (folder / kind).iterdir() if path.suffix == ".j2")
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in files))
+
+
+_REPLACEABLE = ("clients", "escalations", "personas", "prompts", "reports")
 
 
 def search_folders(project_root: Path) -> tuple[Path, ...]:
@@ -77,7 +116,10 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
     searched = tuple(dict.fromkeys((*folders, bundled_folder())))
     try:
         with spending(RenderBudget()):
-            return printable(_environment(searched).get_template(name).render(values))
+            guards = tuple(
+                folder.accepts if isinstance(folder, GuardedFolder) else None for folder in searched
+            )
+            return printable(_environment(searched, guards).get_template(name).render(values))
     except ConfigError:
         raise
     except TemplateNotFound as error:
@@ -101,8 +143,6 @@ def render(folders: Iterable[Path], name: str, **values: Any) -> str:
 _REMEDY = "correct the template, or remove it to use the bundled one"
 _PUT_FILE = "put a text file itself there, or remove it to use the bundled one"
 _ENDLESS = "it calls, includes or extends itself without end, or nests too deep"
-_LONGEST = 100_000
-"""Bytes of a template; the longest bundled one has a twentieth of it."""
 
 
 _PLAIN = (
@@ -114,7 +154,10 @@ _PLAIN = (
 
 
 @lru_cache(maxsize=32)
-def _environment(folders: tuple[Path, ...]) -> LimitedSandbox:
+def _environment(
+    folders: tuple[Path, ...], _guards: tuple[Callable[[str, str], bool] | None, ...]
+) -> LimitedSandbox:
+    """The environment of some folders; those of one place that accept different texts are different ones."""
     from jinja2 import FunctionLoader, StrictUndefined
 
     return _sandbox()(
@@ -137,13 +180,20 @@ def _source(folders: Sequence[Path], name: str) -> tuple[str, str, Callable[[], 
     from kr_core.template_limits import budget
 
     before: list[Path] = []
+    refused: Path | None = None
+    parts = split_template_path(name)
     for folder in folders:
-        path = Path(folder, *split_template_path(name))
+        path = Path(folder, *parts)
         text = _text(path, folder)
-        if text is not None:
+        if text is not None and not is_accepted(folder, "/".join(parts), text):
+            refused = refused or path
+        elif text is not None:
             budget().take(len(text))
             return text, str(path), _unchanged(path, before)
         before.append(path)
+    if refused is not None:
+        hint = "read it, then allow it with `kr trust`"
+        raise ConfigError("this template is not trusted", where=str(refused), hint=hint)
     return None
 
 
@@ -154,7 +204,7 @@ def _text(path: Path, folder: Path) -> str | None:
     """
     within = None if folder == bundled_folder() else folder
     try:
-        return read_text(path, limit=_LONGEST, within=within)
+        return read_text(path, limit=LONGEST, within=within)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:

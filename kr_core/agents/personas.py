@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.files import lies_within, read_text
 from kr_core.net.redaction import redacted
-from kr_core.templates import render
+from kr_core.templates import is_accepted, render
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -134,7 +134,11 @@ def _found(folders: tuple[Path, ...], wanted: str, root: Path) -> tuple[str, str
             if hidden(path, *folders, root):
                 fault = f"{path.name} is hidden and is not read"
                 continue
-            text = redacted(stripped(read_text(path, limit=_LARGEST, within=base)[:_LONGEST]))
+            written = read_text(path, limit=_LARGEST, within=base)
+            if not is_accepted(base, f"personas/{path.name}", written):
+                fault = f"{path.name} is not trusted; read it, then allow it with `kr trust`"
+                continue
+            text = redacted(stripped(written[:_LONGEST]))
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -12,13 +12,13 @@ from kr_core.agents.consensus import Consensus, combine
 from kr_core.agents.exchange import Exchange, question_event, redact_question, shortened, told
 from kr_core.agents.replies import answer_schema, chosen
 from kr_core.aio import shielded
+from kr_core.config.template_trust import template_folders, unused_note
 from kr_core.errors import ConfigError, StorageError, suggestion
 from kr_core.model.questions import Answer, AskResult, Question, Verdict
 from kr_core.model.routing import HUMAN, Route
 from kr_core.net.redaction import redacted
 from kr_core.routing.patterns import folded
 from kr_core.routing.table import UNKNOWN_TOPIC
-from kr_core.templates import search_folders
 from kr_core.terminal_text import printable
 from kr_core.verdicts import Learned, Subject, certificate
 
@@ -51,7 +51,7 @@ class AgentDispatcher:
         self._pipeline = pipeline
         self._components = pipeline.components
         self.hooks = pipeline.components.hooks
-        self._folders = search_folders(pipeline.config.root)
+        self._folders = template_folders(pipeline.config.root, pipeline.config.environ)
         self._caller = AgentCaller(
             pipeline.project, self._folders, self._components.outside, self._built, self._researched
         )
@@ -362,6 +362,9 @@ class AgentDispatcher:
         notes = list(exchange.notes)
         if answer is not None:
             notes += [note for note in answer.notes if note not in notes]
+        config = self._pipeline.config
+        if unused := unused_note(config.root, config.environ):
+            notes.append(unused)
         result = AskResult(
             exchange_id=exchange.id,
             question_id=exchange.question.id,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from kr_core.agents import prompts
 from kr_core.agents.question_dispatch import AGENT_UNAVAILABLE, together
 from kr_core.aio import shielded
+from kr_core.config.template_trust import template_folders
 from kr_core.errors import KRError, StorageError
 from kr_core.escalation import transitions
 from kr_core.escalation.manager import undecided
 from kr_core.escalation.schedule import pause
 from kr_core.model.questions import HumanResponse
-from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -59,7 +59,7 @@ class CaseChat:
     ) -> None:
         self._config = updater.pipeline.config
         self._turns = updater.pipeline.components.turns
-        self._folders = search_folders(self._config.root)
+        self._folders = template_folders(self._config.root, self._config.environ)
         self._dispatcher = dispatcher
         self._manager = manager
         self._updater = updater

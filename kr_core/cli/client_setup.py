@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.cli import json_edit, output
 from kr_core.config import load
+from kr_core.config.template_trust import template_folders, unused_note
 from kr_core.entry_points import require
 from kr_core.errors import ConfigError, PluginError
 from kr_core.file_edits import FileEdit as _FileEdit
 from kr_core.file_edits import check_writable, difference, text_of
 from kr_core.files import write_atomically
-from kr_core.templates import render, search_folders
+from kr_core.templates import render
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -113,14 +114,17 @@ def _done(folder: Path, file: Path | None, client: _Client) -> Iterator[_FileEdi
         configuration = folder / client.configuration
         before = text_of(folder, configuration)
         yield _FileEdit(configuration, before, _with_server(configuration, before, _server(folder, file)))
-    base = load(folder, file).knowledge_base_path
+    config = load(folder, file)
+    base, folders = config.knowledge_base_path, template_folders(folder, config.environ)
+    if note := unused_note(folder, config.environ):
+        print(printable(f"note: {note}"))
     for name, template in client.texts.items():
         path = folder / name
         before = text_of(folder, path)
         if before is None and client.needs and not (folder / Path(name).parts[0]).is_dir():
             continue  # of another program, which this project does not use
         if _is_ours(before):
-            made = render(search_folders(folder), template, knowledge_base=_shown(folder, base))
+            made = render(folders, template, knowledge_base=_shown(folder, base))
             with_folder = _folder_made(before) or _first_missing(folder, path)
             seal = _SEAL.format(with_folder and _MADE.format(with_folder), _checksum(made))
             yield _FileEdit(path, before, made + seal)

@@ -139,7 +139,9 @@ def parser() -> CommandParser:
     )
     _flag(doctor, "--json", "print a list")
     commands.add("init", "write a configuration to start from, or register KR with a client", options=_init)
-    trust = commands.add("trust", "allow the programs and addresses in the project's configuration")
+    trust = commands.add(
+        "trust", "allow the programs and addresses in the project's configuration, and its templates"
+    )
     _flag(trust, "--forget", "withdraw the permission")
     return root
 

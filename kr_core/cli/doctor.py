@@ -12,7 +12,7 @@ from kr_core._version import __version__
 from kr_core.aio import run as run_coroutine
 from kr_core.calibration import MINIMUM_VERDICTS
 from kr_core.cli import output
-from kr_core.config import load, trust_store
+from kr_core.config import load, template_trust, trust_store
 from kr_core.config.plugin_names import dotted
 from kr_core.config.trust_policy import VARIABLE
 from kr_core.errors import ConfigError, KRError, StorageError
@@ -200,9 +200,20 @@ def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
         if setting not in allowed:
             yield Check("trust", "fault", str(trust_store.untrusted(config, setting)))
     if allowed:
-        why = f"{VARIABLE}=all" if config.environ.get(VARIABLE) else "`kr trust`"
         said = "run programs, send to addresses of the project's own or lead out of it"
-        yield Check("trust", "ok", f"{len(allowed)} settings {said}, allowed by {why}")
+        yield Check("trust", "ok", f"{len(allowed)} settings {said}, allowed by {_why(config)}")
+    if unused := template_trust.unused_note(config.root, config.environ):
+        yield Check("templates", "note", unused)
+    elif own := template_trust.replaced(config.root):
+        yield Check(
+            "templates",
+            "ok",
+            f"the project's own {', '.join(own)} replace KR's, allowed by {_why(config)}",
+        )
+
+
+def _why(config: Config) -> str:
+    return f"{VARIABLE}=all" if config.environ.get(VARIABLE) else "`kr trust`"
 
 
 def _held_back(pipeline: Pipeline) -> set[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kr_core.ask.sync_service import KnowledgeRouterService
 from kr_core.cli import ask, output, spot_checks, terminal_chat
 from kr_core.cli.terminal import TypedLines, tell
+from kr_core.config.template_trust import unused_note
 from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation.render import for_terminal
 from kr_core.escalation.sanitize import harmless_line, quoted
@@ -206,6 +207,8 @@ def _show(service: KnowledgeRouterService, options: argparse.Namespace) -> int:
     if not case.waits:
         said = f"{said.partition('**How to answer**')[0].rstrip()}\n\n{_decided(case)}"
     print(for_terminal(said, sys.stdout))
+    config = service.pipeline.config
+    output.tell(filter(None, [unused_note(config.root, config.environ)]))
     for name, state in case.channels.items():
         if state.location:
             print(f"Shown by {name}: {printable(state.location)}\n")

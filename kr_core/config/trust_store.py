@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from kr_core.files import lies_within, lock, read_bytes, write_atomically
 from kr_core.user_state import user_state_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from kr_core.config.config_file import KeyPath
     from kr_core.config.loader import Config
@@ -49,10 +50,13 @@ __all__ = [
     "require_knowledge_base",
     "sensitive",
     "trust",
+    "trust_templates",
+    "trusted_templates",
 ]
 
 _KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
 _LARGEST = 10_000_000
+_PARTS = ("files", "places", "templates")
 
 
 def sensitive(
@@ -172,7 +176,7 @@ def trust(config: Config, settings: Collection[TrustedSetting] = ()) -> None:
 
     Raises:
         ConfigError: one of them is refused, trusted or not.
-        StorageError: this cannot be kept.
+        StorageError: the user's state folder cannot be written.
     """
     assert config.document is not None, "there is a file"
     for setting in settings:
@@ -190,7 +194,7 @@ def follow(config: Config, sha256: str) -> None:
         sha256: of the new text.
 
     Raises:
-        StorageError: this cannot be kept.
+        StorageError: the user's state folder cannot be written.
     """
     if config.document is not None and _kept("files").get(_place(config)) == config.document.sha256:
         _change(_place(config), sha256, _kept("places").get(_place(config)) or ())
@@ -200,7 +204,7 @@ def forget(config: Config) -> bool:
     """Trust the configuration file no longer; returns whether it was trusted, in this or an earlier text.
 
     Raises:
-        StorageError: this cannot be kept.
+        StorageError: the user's state folder cannot be written.
     """
     return _change(_place(config), None, ()) is not None
 
@@ -214,12 +218,35 @@ def _place(config: Config) -> str:
     return os.path.join(os.path.realpath(config.root), os.path.relpath(config.file, config.root))  # noqa: PTH118  text, not files: part of a key
 
 
+def trusted_templates(root: Path) -> dict[str, str]:
+    """The templates of a project that the user trusts: the hash of each text by its name."""
+    kept = _kept("templates").get(os.path.realpath(root))
+    return kept if isinstance(kept, dict) else {}
+
+
+def trust_templates(root: Path, templates: Mapping[str, str]) -> bool:
+    """Trust these templates of a project and no others; returns whether any were trusted before.
+
+    Args:
+        root: the project root.
+        templates: the hash of each text by its name; empty for none.
+
+    Raises:
+        StorageError: the user's state folder cannot be written.
+    """
+    with _changing() as kept:
+        before = kept["templates"].pop(os.path.realpath(root), None)
+        if templates:
+            kept["templates"][os.path.realpath(root)] = dict(templates)
+    return before is not None
+
+
 def _file() -> Path:
     return Path(user_state_folder(), "trusted.json")
 
 
 def _kept(part: str) -> dict[str, Any]:
-    """What is trusted by place, `files` or the `places` outside; nothing where that cannot be read."""
+    """What is trusted by place: `files`, the `places` outside or `templates`; nothing where that cannot be read."""
     try:
         kept = json.loads(read_bytes(_file(), limit=_LARGEST))
     except (OSError, ValueError, RecursionError):
@@ -230,22 +257,34 @@ def _kept(part: str) -> dict[str, Any]:
 
 def _change(place: str, sha256: str | None, led_to: Collection[str]) -> Any:
     """Keep or drop what is trusted in a place; returns what was kept before."""
+    with _changing() as kept:
+        before = kept["files"].pop(place, None)
+        kept["places"].pop(place, None)
+        if sha256 is not None:
+            kept["files"][place] = sha256
+        if led_to:
+            kept["places"][place] = list(led_to)
+    return before
+
+
+@contextmanager
+def _changing() -> Iterator[dict[str, dict[str, Any]]]:
+    """All that is trusted, to be changed; it is written if it was.
+
+    Raises:
+        StorageError: the user's state folder cannot be written.
+    """
     path = _file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with lock(path.parent):
-            files, places = _kept("files"), _kept("places")
-            before = files.pop(place, None)
-            places.pop(place, None)
-            if sha256 is not None:
-                files[place] = sha256
-            if led_to:
-                places[place] = list(led_to)
-            if files or before is not None:
+            kept = {part: _kept(part) for part in _PARTS}
+            before = json.dumps(kept)
+            yield kept
+            if json.dumps(kept) != before:
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # a new file is the user's alone
-                write_atomically(path, json.dumps({"files": files, "places": places}, indent=2) + "\n")
+                write_atomically(path, json.dumps(kept, indent=2) + "\n")
     except OSError as error:
         raise StorageError(
             f"cannot be written: {error.strerror or error}", where=str(path), hint="check its permissions"
         ) from error
-    return before

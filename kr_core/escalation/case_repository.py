@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.config.template_trust import template_folders
 from kr_core.errors import ConfigError, StorageError
 from kr_core.escalation import transitions
 from kr_core.escalation.render import shown
@@ -21,7 +22,6 @@ from kr_core.protocols import Document, Notice
 from kr_core.research.entry_lookup import describe
 from kr_core.research.human_review import Review, record_review
 from kr_core.research.stage_runner import show
-from kr_core.templates import search_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -301,7 +301,7 @@ class CaseUpdater:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline
-        self._folders = search_folders(pipeline.config.root)
+        self._folders = template_folders(pipeline.config.root, pipeline.config.environ)
         self._cases: CaseRepository | None = None
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.escalation.case import letter
 from kr_core.escalation.sanitize import as_written, harmless_line, quoted
+from kr_core.model.execution_task import GRANT_TOPIC
 from kr_core.model.questions import GENERAL
 from kr_core.protocols import CaseView
 from kr_core.templates import render
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from kr_core.model.questions import Answer, EscalationRequest
+    from kr_core.model.questions import Answer, EscalationRequest, Question
 
 __all__ = ["for_terminal", "shown"]
 
@@ -40,7 +41,8 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> CaseView:
 
     What models and the web have written is quoted line by line, so that none of it is at the start of a line, where
     replies are read; nothing in it steers a terminal, mentions anybody or ends its quote. What is too long is cut off, and
-    says so: `kr inbox show --json` has all of it.
+    says so: `kr inbox show --json` has all of it. What a template leaves out or may hide of what is decided about, KR puts
+    before its text.
     """
     question = request.question
     answers = request.alternatives or (() if request.answer is None else (request.answer,))
@@ -55,7 +57,7 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> CaseView:
         feature="" if question.feature_id == GENERAL else _line(question.feature_id),
         question=quoted(question.text, _MAX_QUESTION_LENGTH),
         context=quoted(question.context, _MAX_CONTEXT_LENGTH),
-        choices=_lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)]),
+        choices=_choices(question),
         answers=[_answer(one, of) for one in answers],
         outside=[_answer(one, of) for one in request.outside],
         letters=[letter(number) for number in range(len(request.alternatives))],
@@ -64,7 +66,36 @@ def shown(request: EscalationRequest, folders: tuple[Path, ...]) -> CaseView:
         threshold=request.threshold,
         notes=_lines(request.notes),
     )
-    return CaseView(request, text)
+    own = _decided_about(request)
+    held = not _MARKUP.search(text) and all(said in text for _heading, said in own)
+    return CaseView(
+        request, text if held else "\n\n".join([_OWN_WORDS, *(part for one in own for part in one), text])
+    )
+
+
+_MARKUP = re.compile(r"<[A-Za-z!/?]")
+"""In what a template made: HTML may hide what it holds. In texts of others something invisible stands behind each `<`."""
+_OWN_WORDS = "**What is decided here** (KR's own words; below it is what the project's template says):"
+
+
+def _decided_about(request: EscalationRequest) -> list[tuple[str, str]]:
+    """What a person decides about in a case: each part with its heading."""
+    question = request.question
+    parts = [("**Question**:", quoted(question.text, _MAX_QUESTION_LENGTH))]
+    if question.topic == GRANT_TOPIC:  # the path and the patch
+        parts.append(("**Context**:", quoted(question.context, _MAX_CONTEXT_LENGTH)))
+    choices = _choices(question)
+    parts += [("**Choices**:", "\n".join(f"- {choice}" for choice in choices))] if choices else []
+    of = len(request.alternatives or (request.answer,)) + len(request.outside)
+    for number, one in enumerate(request.alternatives):
+        parts.append((f"**Answer {letter(number)}**:", quoted(one.content, _MAX_ANSWERS_LENGTH // of)))
+    if request.answer is not None and not request.alternatives:
+        parts.append(("**Tentative answer**:", quoted(request.answer.content, _MAX_ANSWERS_LENGTH // of)))
+    return [(heading, said) for heading, said in parts if said]
+
+
+def _choices(question: Question) -> list[str]:
+    return _lines([f"{letter(number)}: {choice}" for number, choice in enumerate(question.choices)])
 
 
 def _answer(answer: Answer, of: int) -> dict[str, object]:

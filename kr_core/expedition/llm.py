@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.agents.caller import AgentCaller, AgentPrompt
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
+from kr_core.config.template_trust import template_folders, unused_note
 from kr_core.errors import ConfigError, RequestError
 from kr_core.evidence.citations import folded, holds, plain
 from kr_core.evidence.generated import unsupported
@@ -24,7 +25,7 @@ from kr_core.expedition.facts.axiom import MEANINGS, of_inference, of_quote
 from kr_core.expedition.passage_pool import is_private
 from kr_core.model.expedition import Axiom, SubQuery, Tokens
 from kr_core.model.questions import Question
-from kr_core.templates import render, search_folders
+from kr_core.templates import render
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
@@ -129,14 +130,15 @@ class LLMAnalyst:
                 hint="put it back into `agents`, or start anew without it",
             )
         self._profile = profile
-        self._folders = search_folders(components.config.root)
+        self._folders = template_folders(components.config.root, components.config.environ)
         self._desk = AgentCaller(
             components.project, self._folders, components.outside, components.agent, _refuse
         )
         persona, notes = researcher(self._folders, components.config)
         persona = persona.encode()[:_PERSONA_BYTES].decode("utf-8", "ignore")
         self._system = render(self._folders, "prompts/expedition-system.md.j2", persona=persona)
-        self._notes = list(notes)
+        unused = unused_note(components.config.root, components.config.environ)
+        self._notes = [*notes, unused] if unused else list(notes)
         self._ledger = TokenBudget(plan.max_tokens)
         self.spent_up = False
         """Whether something was not asked for want of tokens."""

@@ -349,16 +349,20 @@ class Container:
             self.config.environ.get("KR_CACHE_DIR") or platformdirs.user_cache_dir("kr", appauthor=False)
         )
 
-    def _setup(self, name: str) -> Setup:
-        from kr_core.templates import search_folders
+    @cached_property
+    def _template_folders(self) -> tuple[Path, ...]:
+        from kr_core.config.template_trust import template_folders
 
+        return template_folders(self.config.root, self.config.environ)
+
+    def _setup(self, name: str) -> Setup:
         return Setup(
             name=name,
             project=self.project,
             knowledge_base=self.config.knowledge_base,
             state_folder=self.config.state_folder,
             cache_folder=self._cache_folder,
-            template_folders=search_folders(self.config.root),
+            template_folders=self._template_folders,
             today=self.today,
             routing=self.table,
             embedder=self.embedder,

@@ -111,6 +111,7 @@ class ResearchRun:
         state.notes += results.chain_notes(state)
         for stage in _last_stages(state):
             stage(state)
+        state.notes += _template_note(state)
         answer = results.completed(state)
         if answer.result.needs_intervention:
             state.runner.emit(
@@ -255,6 +256,15 @@ def _last_stages(state: RunState) -> tuple[Callable[[RunState], None], ...]:
     if state.findings:
         return (compose, score, render, keep)
     return (stand_in,) if state.lookup.serves_when_stale else (render, keep)
+
+
+def _template_note(state: RunState) -> list[str]:
+    """That templates of the project's own were not used for this answer, where that is so."""
+    from kr_core.config.template_trust import unused_note
+
+    config = state.components.config
+    note = unused_note(config.root, config.environ)
+    return [note] if note else []
 
 
 def _question_of(request: ResearchRequest) -> dict[str, str]:

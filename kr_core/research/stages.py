@@ -203,9 +203,9 @@ def _persona_notes(state: RunState) -> list[str]:
     if config.settings.role_mapping.knowledge_researcher_persona is None:
         return []
     from kr_core.agents.personas import researcher
-    from kr_core.templates import search_folders
+    from kr_core.config.template_trust import template_folders
 
-    return researcher(search_folders(config.root), config)[1]
+    return researcher(template_folders(config.root, config.environ), config)[1]
 
 
 async def _pass_gate(state: RunState, gate: Semaphore) -> bool:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.agents.caller import AgentCaller, AgentPrompt
 from kr_core.agents.personas import researcher
 from kr_core.agents.prompts import fenced, quoted
+from kr_core.config.template_trust import template_folders
 from kr_core.errors import RequestError
 from kr_core.evidence.generated import GeneratedProse
 from kr_core.model import WrittenBy
 from kr_core.model.questions import Question
-from kr_core.templates import render, search_folders
+from kr_core.templates import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,7 +110,7 @@ async def synthesise(
     if seconds < _MIN_SECONDS:
         return Synthesis(None, None, (f"{name}: no time was left to write; composed by rule",))
     profile = profile.model_copy(update={"timeout_seconds": int(min(profile.timeout_seconds, seconds))})
-    folders = search_folders(components.config.root)
+    folders = template_folders(components.config.root, components.config.environ)
     who, notes = researcher(folders, components.config)
     persona = _cut(who, _PERSONA_BYTES)
     notes += [f"the persona was shortened to {_PERSONA_BYTES:,} bytes"] if persona != who else []

@@ -85,9 +85,12 @@ class ServedProject:
 
     def _opened(self) -> AsyncKnowledgeRouterService:
         from kr_core.ask.async_service import AsyncKnowledgeRouterService
+        from kr_core.config.template_trust import unused_note
         from kr_core.research import Pipeline
 
         pipeline = Pipeline.open(self._config, folder=self._folder, on_event=_tell)
+        if note := unused_note(pipeline.config.root, pipeline.config.environ):
+            print(printable(f"note: {note}"), file=sys.stderr)
         return AsyncKnowledgeRouterService(pipeline)
 
     def used(self) -> None:

@@ -12,7 +12,7 @@ import yaml
 from support.projects import DAY, Given, forever, found, passage
 
 from kr_core import ConfigError, Pipeline, PluginError, ResearchResult, StorageError
-from kr_core.config import load
+from kr_core.config import load, template_trust
 from kr_core.evidence.verification import verify
 from kr_core.plugin import SKELETON_MARK, STALE_MARK, Finding, Outcome, Passage
 from kr_core.templates import bundled_folder
@@ -1012,12 +1012,14 @@ class TestResult:
 
     @pytest.mark.req("R12")
     def test_the_project_overrides_the_template(self, bench):
-        """A template of the project's own is used; one that is wrong costs its looks, not the answer."""
+        """A trusted template of the project's own is used; one that is wrong costs its looks, not the answer."""
         template = bench.folder / "templates/reports/research.md.j2"
         template.parent.mkdir(parents=True)
         template.write_text("# {{ framework }} in our house\n")
+        template_trust.trust(bench.folder, template_trust.found(bench.folder))
         assert bench.ask({"a": Given(found())}).report == "# parcel in our house\n"
         template.write_text("{{ framework.__class__.__mro__ }}")
+        template_trust.trust(bench.folder, template_trust.found(bench.folder))
         answer = bench.ask({"a": Given(found())}, bench.request(topic="x", tags=["x"]))
         assert answer.report.startswith("# parcel - x\n")
         assert any("renderer markdown: " in note for note in answer.result.results.degradation_notes)
@@ -1042,6 +1044,7 @@ class TestResult:
         template = bench.folder / "templates/reports/research.md.j2"
         template.parent.mkdir(parents=True)
         template.write_text(own)
+        template_trust.trust(bench.folder, template_trust.found(bench.folder))
         report = bench.ask({"a": Given(found())}).report
         assert report.startswith(title.replace("{{ framework }}", "parcel"))
         file = next(bench.folder.glob("knowledge-base/frameworks/parcel/*.evidence.json"))

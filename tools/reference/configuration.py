@@ -90,6 +90,22 @@ to do, and the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows 
 project, as in CI. A link in place of `knowledge-base` counts even if no file names it. KR refuses a knowledge base inside `.git`,
 trusted or not.
 
+## Templates
+
+A project's own `templates/` decide what a report says, what you see of a case, and what an agent hears. So they work only after
+`kr trust`, which lists them, also where there is no configuration file. KR keeps a hash of each. Until then, and when one of them
+changes or another comes, KR uses its own; a note on each answer and case names those that it did not use, and what to do. No command fails for
+that.
+
+| template | replaces |
+|---|---|
+| `reports/research.md.j2` | the report |
+| `escalations/case.md.j2` | a case of the inbox |
+| `prompts/*.md.j2`, `personas/*` | what KR tells agents |
+| `clients/*.j2` | what `kr init --client` writes |
+
+KR leaves other files below `templates/` alone, unless one of these names them or a plugin asks for them.
+
 ## Keys
 
 @KEYS@
