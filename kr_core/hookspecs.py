@@ -101,6 +101,10 @@ class Settings(BaseModel):
     """True if the settings choose not only an address but also what is called there, such as a tool and its
     arguments. Then an address on this machine needs trust, too.
     """
+    vouching: ClassVar[tuple[str, ...]] = ()
+    """Settings by which a file says that documents of its own project are official. `kr trust` lists them; until the user
+    trusts the file, `Setup.trusted` is False, and a source rates such documents as any others.
+    """
 
 
 class Setup(NamedTuple):
@@ -129,6 +133,8 @@ class Setup(NamedTuple):
     """Returns the configured embedder, or None; raises what building it raises. None outside a pipeline."""
     parallel: int = 1
     """How many runs work at once (`defaults.parallel`); from 2, first come, first served."""
+    trusted: bool = True
+    """Whether the user trusts the configuration file. Settings that need trust are refused before; see `Settings.vouching`."""
     http: Callable[[float], AbstractAsyncContextManager[httpx.AsyncClient]] | None = None
     """Opens KR's client for a number of seconds, in the running event loop; None outside a pipeline."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kr_core.config import load, template_trust, trust_store
 from kr_core.config.plugin_names import dotted
+from kr_core.config.trust_policy import further
 from kr_core.errors import ConfigError
 from kr_core.git.ownership import adopt, is_foreign
 from kr_core.registry import Registry
@@ -71,8 +72,10 @@ def _forget(config: Config) -> int:
 def _sensitive(config: Config) -> list[TrustedSetting]:
     """All that needs trust; a plugin is imported to learn which addresses are its service's own, and none is built."""
     base = trust_store.knowledge_base(config)
-    of_plugins = trust_store.sensitive(config, Registry(config, _no_setup).address_policy)
-    return [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
+    policy = Registry(config, _no_setup).address_policy
+    of_plugins = trust_store.sensitive(config, policy)
+    found = [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
+    return further(found, trust_store.vouched(config, policy))
 
 
 def _no_setup(name: str) -> Setup:

@@ -38,6 +38,7 @@ __all__ = [
     "sending_documents",
     "sensitive_in",
     "taking",
+    "vouching",
     "with_own_key",
 ]
 
@@ -118,6 +119,8 @@ class AddressPolicy(NamedTuple):
 
     own: frozenset[str] = frozenset()
     """Those of the service that the plugin is made for; others of the same scheme, host and port are its own too."""
+    vouching: tuple[str, ...] = ()
+    """Settings that rate documents of the project as official, as `Settings.vouching` has it."""
     calls_are_chosen: bool = False
     """Whether the settings say what is called there, as `Settings.calls_are_chosen` has it: no other address is free then."""
 
@@ -239,6 +242,26 @@ def with_own_key(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSet
     """
     said = "sends questions with a key of this file's own"
     return [TrustedSetting(key, said) for key, _key in _walk(settings, below, _is_own_key)]
+
+
+def vouching(settings: Mapping[str, Any], below: KeyPath, names: Iterable[str]) -> list[TrustedSetting]:
+    """The settings of one plugin or instance that rate documents of the project as official.
+
+    Without trust they are passed over, and nothing is refused.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+        names: of those settings.
+    """
+    said = "rates documents of the project as official"
+    return [
+        TrustedSetting(
+            (*below, name), said if settings[name] is True else f"{said}: {_shown(settings[name])}"
+        )
+        for name in names
+        if settings.get(name)
+    ]
 
 
 def taking(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:

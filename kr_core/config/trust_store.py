@@ -28,6 +28,7 @@ from kr_core.config.trust_policy import (
     sending_documents,
     sensitive_in,
     taking,
+    vouching,
     with_own_key,
 )
 from kr_core.errors import ConfigError, StorageError
@@ -52,6 +53,7 @@ __all__ = [
     "trust",
     "trust_templates",
     "trusted_templates",
+    "vouched",
 ]
 
 _KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
@@ -70,6 +72,22 @@ def sensitive(
     """
     found = {name: _found(config, name, policy(name)) for name in config.settings.plugins}
     return {name: settings for name, settings in found.items() if settings}
+
+
+def vouched(
+    config: Config, policy: Callable[[str], AddressPolicy] = lambda _name: UNKNOWN
+) -> list[TrustedSetting]:
+    """The settings that rate documents of the project as official; they are passed over in a file that is not trusted.
+
+    Args:
+        config: the configuration.
+        policy: which settings of a plugin or instance do.
+    """
+    return [
+        one
+        for name in config.settings.plugins
+        for one in vouching(config.plugin_settings(name), ("plugins", name), policy(name).vouching)
+    ]
 
 
 def knowledge_base(config: Config) -> TrustedSetting | None:

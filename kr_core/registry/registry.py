@@ -107,7 +107,9 @@ class Registry:
         except KRError:
             return UNKNOWN
         return AddressPolicy(
-            frozenset().union(*(one.own for one in found)), any(one.calls_are_chosen for one in found)
+            frozenset().union(*(one.own for one in found)),
+            tuple(name for one in found for name in one.vouching),
+            any(one.calls_are_chosen for one in found),
         )
 
     def stands_for_mcp_server(self, name: str) -> bool:
@@ -347,7 +349,7 @@ def _policy(settings: type[Settings]) -> AddressPolicy:
     """What a plugin's settings may name without trust: among their defaults are the addresses of the service it is made for."""
     defaults = (field.default for field in settings.model_fields.values())
     own = frozenset(one for one in defaults if isinstance(one, str) and "://" in one)
-    return AddressPolicy(own, settings.calls_are_chosen)
+    return AddressPolicy(own, settings.vouching, settings.calls_are_chosen)
 
 
 _KEYS = {"sources": "source", "fallback_if_mcp_unavailable": "source", "plugin": "agent", "hooks": "hook"} | {

@@ -356,6 +356,8 @@ class Container:
         return template_folders(self.config.root, self.config.environ)
 
     def _setup(self, name: str) -> Setup:
+        from kr_core.config.trust_store import is_trusted
+
         return Setup(
             name=name,
             project=self.project,
@@ -370,6 +372,7 @@ class Container:
             max_entries=self.config.settings.knowledge_research.max_entries,
             cache_ttl_days=self.config.settings.knowledge_research.cache_ttl_days,
             parallel=self.config.settings.defaults.parallel,
+            trusted=is_trusted(self.config),
             http=lambda seconds: self._http(name, seconds),
         )
 

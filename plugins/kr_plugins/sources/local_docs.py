@@ -21,7 +21,7 @@ from kr_plugins.sources.document_metadata import DocumentMetadata, is_site, stat
 from kr_plugins.sources.document_survey import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kr_core.plugin import Embedder, ResearchQuery, Setup, SourceContext, SurveyPlan
     from kr_core.toolkit import DocumentHit
@@ -55,8 +55,9 @@ class LocalDocsSettings(Settings):
 
     official: bool = False
     """Whether the documents are the authority on their subject; otherwise KR rates no answer from them better than
-    `low`.
+    `low`. Those in the project are it only after `kr trust`.
     """
+    vouching = ("official",)
 
 
 class LocalDocs:
@@ -67,6 +68,7 @@ class LocalDocs:
         state_folder: its `.kr/`, where the index lies.
         embedder: gives what makes vectors, or None.
         official: whether passages count as official documentation.
+        vouched: whether this holds for documents in the project, too.
     """
 
     external = False
@@ -79,11 +81,13 @@ class LocalDocs:
         embedder: Callable[[], Embedder | None] | None,
         *,
         official: bool,
+        vouched: bool = True,
     ) -> None:
         self._root = root.resolve()
         self._state_folder = state_folder
         self._embedder = embedder
         self._official = official
+        self._vouched = vouched
         self._documents: Documents | None = None
         self._lock = threading.Lock()
 
@@ -136,6 +140,14 @@ class LocalDocs:
             notes=tuple(documents.notes),
         )
 
+    def _unvouched(self, passages: Iterable[Passage]) -> list[str]:
+        """That documents of the project do not count as official, where its configuration says so and is not trusted."""
+        if self._vouched or not self._official or all(passage.official for passage in passages):
+            return []
+        return [
+            "documents of this project are not rated as official: allow `plugins.local_docs.official` with `kr trust`"
+        ]
+
     def _opened(self) -> Documents:
         with self._lock:
             if self._documents is None:
@@ -165,7 +177,7 @@ class LocalDocs:
             reason="" if passages else "nothing about the question in the documents that are indexed",
             passages=tuple(sorted(passages, key=lambda passage: -passage.coverage)),
             missing=covers.missing,
-            notes=tuple(documents.notes),
+            notes=(*documents.notes, *self._unvouched(passages)),
             url=passages[0].url if passages else None,
             version=next((said.version for said, _ in kept if said.product), None) if framework else None,
         )
@@ -175,7 +187,8 @@ class LocalDocs:
     ) -> Passage:
         stored = hit.stored
         path = Path(hit.path)
-        if path.is_relative_to(self._root):
+        in_project = path.is_relative_to(self._root)
+        if in_project:
             place = path.relative_to(self._root).as_posix()
             url = f"file:{place}"
         else:
@@ -196,7 +209,7 @@ class LocalDocs:
             lead=_documented(stored.body) if stored.code else _lead(stored.body),
             kind="section",
             code=(stored.body,) if stored.code else tuple(_fenced(stored.body)),
-            official=self._official,
+            official=self._official and (self._vouched or not in_project),
             coverage=min(1.0, coverage),
             covered=covered,
         )
@@ -320,6 +333,12 @@ def kr_source() -> Provider[kr_core.Source]:
     """The documents that were indexed for the project."""
 
     def build(settings: LocalDocsSettings, setup: Setup) -> LocalDocs:
-        return LocalDocs(setup.project.root, setup.state_folder, setup.embedder, official=settings.official)
+        return LocalDocs(
+            setup.project.root,
+            setup.state_folder,
+            setup.embedder,
+            official=settings.official,
+            vouched=setup.trusted,
+        )
 
     return Provider(build, LocalDocsSettings)

@@ -40,7 +40,7 @@ from kr_plugins.sources.installed_docs.changes import earlier_index
 from kr_plugins.sources.installed_docs.cited_passages import IndexAnswer
 from kr_plugins.sources.installed_docs.dependency_answers import is_answered, merge, name_of
 from kr_plugins.sources.installed_docs.index_answer import answer
-from kr_plugins.sources.installed_docs.material import find
+from kr_plugins.sources.installed_docs.material import PageFolders, find
 from kr_plugins.sources.installed_docs.node.node_material import NO_DECLARATIONS, NodeMaterial
 from kr_plugins.sources.installed_docs.package_index import Material, made_for, open_index
 from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancelled, ReadingBudget
@@ -63,8 +63,10 @@ class InstalledDocsSettings(kr_core.Settings):
 
     folders: tuple[str, ...] = ()
     """Folders of built HTML documentation. KR reads the pages beside each `objects.inv` of Sphinx in or below them
-    (four levels), under the project that it names. Relative to the project root; `~` is the home folder.
+    (four levels), under the project that it names. Relative to the project root; `~` is the home folder. Pages inside
+    the project are cited by their paths, and count as official documentation only after `kr trust`.
     """
+    vouching = ("folders",)
 
 
 class InstalledDocs:
@@ -74,6 +76,7 @@ class InstalledDocs:
         cache_folder: where KR stores the indexes.
         folders: where built documentation is looked for.
         budget: makes what reading one package may cost, from whether the consultation was given up.
+        vouched: whether built documentation in the project counts as what it calls itself.
     """
 
     external = False
@@ -84,10 +87,12 @@ class InstalledDocs:
         cache_folder: Path,
         folders: Sequence[Path] = (),
         budget: Callable[[Callable[[], bool]], ReadingBudget] = ReadingBudget,
+        *,
+        vouched: bool = True,
     ) -> None:
         self._cache_folder = cache_folder
         self._budget = budget
-        self._folders = tuple(folders)
+        self._folders = PageFolders(tuple(folders), vouched)
 
     def knows(self, query: ResearchQuery, project: Project) -> bool:
         """Whether the framework is installed here (or is Python, or the project itself)."""
@@ -293,6 +298,6 @@ def kr_source() -> Provider[kr_core.Source]:
 
     def build(settings: InstalledDocsSettings, setup: Setup) -> InstalledDocs:
         folders = [setup.project.root / Path(folder).expanduser() for folder in settings.folders]
-        return InstalledDocs(setup.cache_folder, folders)
+        return InstalledDocs(setup.cache_folder, folders, vouched=setup.trusted)
 
     return Provider(build, InstalledDocsSettings)

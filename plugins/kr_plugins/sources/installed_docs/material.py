@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import (
     fold_name,
@@ -36,11 +36,12 @@ from kr_plugins.sources.installed_docs.pages.page_material import PageMaterial, 
 from kr_plugins.sources.installed_docs.python import builtins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
     from kr_plugins.sources.installed_docs.metadata import Metadata
     from kr_plugins.sources.installed_docs.package_index import Readable
+    from kr_plugins.sources.installed_docs.pages.page_material import Documentation
 
 _EVERYDAY_MODULES = frozenset(
     """abc array ast calendar cmd code codecs copy email enum fractions gc glob graphlib html imp keyword locale mailbox
@@ -89,7 +90,18 @@ class LocatedMaterial:
         return tuple(sorted(named))
 
 
-def find(framework: str, project: LocalProject, folders: Sequence[Path] = ()) -> LocatedMaterial | None:
+class PageFolders(NamedTuple):
+    """Where built documentation is looked for."""
+
+    folders: Sequence[Path] = ()
+    vouched: bool = True
+    """Whether pages in the project count as documentation of the project that they name: the user trusts who says so."""
+
+
+_NO_FOLDERS = PageFolders()
+
+
+def find(framework: str, project: LocalProject, folders: PageFolders = _NO_FOLDERS) -> LocatedMaterial | None:
     """The material for a framework, or None where nothing of it is installed.
 
     Args:
@@ -124,7 +136,7 @@ def _with_pages(
     found: LocatedMaterial | None,
     project: LocalProject,
     distribution: Distribution | None,
-    folders: Sequence[Path],
+    folders: PageFolders,
 ) -> LocatedMaterial | None:
     """What was found with the built documentation of it; that of another major version is left out, and noted."""
     shipped = list(in_distribution(distribution)) if distribution is not None else []
@@ -132,7 +144,7 @@ def _with_pages(
         *shipped,
         *(
             one
-            for one in in_folders(folders)
+            for one in _placed(in_folders(folders.folders), project.root)
             if _is_about(one.head.project, framework, distribution, project)
         ),
     ]
@@ -142,14 +154,18 @@ def _with_pages(
         first = listed[0]
         name = fold_name(first.head.project)
         url = f"pkg:generic/{name}@{first.head.version}" if first.head.version else f"pkg:generic/{name}"
-        material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1])
+        official = folders.vouched or not first.place
+        notes = [] if official else [_own_pages(first, "not rated as official")]
+        material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1], None, notes)
         names = tuple(dict.fromkeys((framework, first.head.project, name)))
-        return LocatedMaterial(
-            material, names, Origin(url, first.head.version or None), _place(first.folder, project.root)
-        )
+        origin = Origin(f"file:{first.place}" if first.place else url, first.head.version or None, official)
+        return LocatedMaterial(material, names, origin, _place(first.folder, project.root))
     version = found.material.version
+    own = [one for one in listed if one.place and not folders.vouched]
+    listed = [one for one in listed if one not in own]
     fitting = [one for one in listed if gap(one.head.version, version) != "major"]
-    notes = [
+    notes = [_own_pages(one, "left out") for one in own]
+    notes += [
         f"{_place(one.folder, project.root)}: documentation of {one.head.project} {one.head.version} left out, {version} is installed"
         for one in listed
         if one not in fitting
@@ -158,6 +174,20 @@ def _with_pages(
         found.material.label, version, fitting, found.material, [*found.material.notes, *notes]
     )
     return replace(found, material=material)
+
+
+def _placed(found: Iterable[Documentation], root: Path) -> Iterator[Documentation]:
+    """Documentations, those in the project with their paths in it."""
+    for one in found:
+        inside = lies_within(one.folder, root)
+        yield replace(one, place=_place(one.folder, root) or ".") if inside else one
+
+
+def _own_pages(one: Documentation, what: str) -> str:
+    return (
+        f"{one.place}: pages of this project that call themselves documentation of {one.head.project} {one.head.version}: {what};"
+        " allow `plugins.installed_docs.folders` with `kr trust`"
+    )
 
 
 def _is_about(

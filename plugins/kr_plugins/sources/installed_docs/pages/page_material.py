@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.pages.inventory import Head, Target
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever reading changes, so that older indexes are not used."""
 INVENTORY = "objects.inv"
 _DEEPEST = 4
@@ -53,6 +53,8 @@ class Documentation:
     folder: Path
     head: Head
     within: Sequence[Path] | None = None
+    place: str = ""
+    """The path in the project, of pages that lie in it: they are cited by it, since anybody may have named their project."""
 
 
 @dataclass(slots=True)
@@ -85,7 +87,7 @@ class PageMaterial:
         for one in self.documentations:
             file = one.folder / INVENTORY
             status = file.stat()
-            parts.append(f"{file}:{status.st_size}:{status.st_mtime_ns}")
+            parts.append(f"{file}:{one.place}:{status.st_size}:{status.st_mtime_ns}")
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
     def passages(
@@ -193,14 +195,22 @@ class _Pages:
         text = _cut(piece.text)
         head = self.documentation.head
         name = re.sub(r"\W+", "-", head.project.lower()).strip("-")
+        place = self.documentation.place and f"{self.documentation.place}/{page}"
+        url = (
+            f"file:{place}"
+            if place
+            else f"pkg:generic/{name}@{head.version}"
+            if head.version
+            else f"pkg:generic/{name}"
+        )
         lines = body.split("\n")
         prior = 0.35 if _OLD.search(page) else 0.9 if kind == "symbol" else 0.8
         return IndexedPassage(
-            kind=kind, title=title, text=text, locator=f"{page}#{piece.anchors[0]}", name=title, lead=docstrings.lead(lines),
+            kind=kind, title=title, text=text, locator=f"{place or page}#{piece.anchors[0]}", name=title, lead=docstrings.lead(lines),
             code=tuple(code for code in piece.code if code in text), prose=_cut(body), words=page.removesuffix(".html").replace("/", " "),
             prior=prior,
             data={
-                "url": f"pkg:generic/{name}@{head.version}" if head.version else f"pkg:generic/{name}",
+                "url": url,
                 "version": head.version or None,
                 **({"kind": shown_as} if shown_as else {}),
             },
