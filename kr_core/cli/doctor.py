@@ -172,7 +172,10 @@ def _is_installed(name: str) -> bool:
 def _environment_checks(pipeline: Pipeline) -> Iterator[Check]:
     environments = [environment for environment in pipeline.project.environments() if not environment.own]
     for environment in environments:
-        yield Check("environment", "ok", f"{environment.label} ({environment.prefix})")
+        said = f"{environment.label} ({environment.prefix})"
+        if environment.tracked:
+            said += ": part of this repository, so its author wrote what KR tells of its packages, and answers from it are `low`"
+        yield Check("environment", "note" if environment.tracked else "ok", said)
     if not environments:
         yield Check(
             "environment", "note", "none found; make a .venv, or set VIRTUAL_ENV: KR's own serves meanwhile"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kr_core.config.trust_policy import ALL, VARIABLE
 from kr_core.errors import StorageError
 from kr_core.files import LARGEST_IGNORE, add_mark, read_text
-from kr_core.git.private_index import tracks
+from kr_core.git_index import tracks
 from kr_core.user_state import is_known, is_unused, marks_folder
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kr_core.git_index import came_with_repository
 from kr_core.project.dependency_files import DependencyFiles, NamedDependency
 from kr_core.project.distributions import Distribution, InstalledDistributions, import_names, version_key
 from kr_core.project.environments import (
@@ -352,6 +353,10 @@ class LocalProject:
         """
         if time.monotonic() - self._looked >= BELIEVED_SECONDS:
             self.look_again()
+
+    def came_with_repository(self, module: NodeModule) -> bool:
+        """Whether a package in `node_modules` came with the project's repository, rather than from a registry."""
+        return came_with_repository(module.folder / module.name)
 
     def look_again(self) -> None:
         """Check for changes now, even if the last check was moments ago."""

@@ -20,7 +20,7 @@ from support.regexes import seconds_for
 
 from kr_core import Event, StorageError
 from kr_core.cli import replay
-from kr_core.git.private_index import tracks
+from kr_core.git_index import tracks
 from kr_core.search.documents.sqlite_index import DocumentStore
 from kr_plugins.journals import sqlite_append
 from kr_plugins.journals.sqlite.sqlite_journal import SQLite
@@ -623,7 +623,7 @@ def test_the_parts_of_an_index_have_a_limit_together(tree, monkeypatch):
     index.write_bytes(index.read_bytes() + b"".join(map(bytes.fromhex, names)))
     for name in names:
         shared.with_name(f"sharedindex.{name}").write_bytes(shared.read_bytes())
-    module = import_module("kr_core.git.private_index")
+    module = import_module("kr_core.git_index")
     assert not tracks(tree / ".kr")
     monkeypatch.setattr(module, "_LARGEST", 3 * size)
     with pytest.raises(OSError, match="larger than"):

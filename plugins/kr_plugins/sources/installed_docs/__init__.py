@@ -191,7 +191,11 @@ class InstalledDocs:
             answered = answered._replace(unresolved=own)
         answered = _without_claims(answered, notes)
         notes[:0] = _late_types(answered, found)
-        notes = [*notes[:3], *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else [])]
+        notes = [
+            *found.notes,
+            *notes[:3],
+            *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else []),
+        ]
         if not answered.passages:
             return Finding(
                 outcome=Outcome.empty,
@@ -253,7 +257,7 @@ class InstalledDocs:
             url=found.origin.url,
             version=found.origin.version,
             version_from=found.where,
-            notes=tuple(notes[:3]),
+            notes=(*found.notes, *notes[:3]),
         )
 
     def _earlier(self, plan: SurveyPlan, found: LocatedMaterial) -> tuple[str, PassageIndex] | None:

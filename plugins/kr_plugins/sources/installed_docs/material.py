@@ -71,6 +71,8 @@ class LocatedMaterial:
     where: str
     """The environment or file the version was read from."""
     modules: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    """What a reader must know of all of it, and which no index keeps."""
     dependencies: Callable[[], Sequence[LocatedMaterial]] = tuple
     """The material of direct dependencies, for what the library itself does not say."""
 
@@ -99,6 +101,7 @@ class PageFolders(NamedTuple):
 
 
 _NO_FOLDERS = PageFolders()
+_MOST_NOTES = 3
 
 
 def find(framework: str, project: LocalProject, folders: PageFolders = _NO_FOLDERS) -> LocatedMaterial | None:
@@ -117,7 +120,8 @@ def find(framework: str, project: LocalProject, folders: PageFolders = _NO_FOLDE
     )
     if package is not None:
         known = project.version_of(framework)
-        return _node_package(framework, package, known[1] if known else "node_modules")
+        tracked = module is not None and project.came_with_repository(module)
+        return _node_package(framework, package, known[1] if known else "node_modules", tracked=tracked)
     distribution = project.distribution(framework)
     if distribution is not None:
         metadata = read_metadata(distribution)
@@ -155,17 +159,16 @@ def _with_pages(
         name = fold_name(first.head.project)
         url = f"pkg:generic/{name}@{first.head.version}" if first.head.version else f"pkg:generic/{name}"
         official = folders.vouched or not first.place
-        notes = [] if official else [_own_pages(first, "not rated as official")]
-        material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1], None, notes)
+        said = () if official else (_own_pages(first, "not rated as official"),)
+        material = PageMaterial(f"pages-{name}", first.head.version or "unknown", listed[:1])
         names = tuple(dict.fromkeys((framework, first.head.project, name)))
         origin = Origin(f"file:{first.place}" if first.place else url, first.head.version or None, official)
-        return LocatedMaterial(material, names, origin, _place(first.folder, project.root))
+        return LocatedMaterial(material, names, origin, _place(first.folder, project.root), notes=said)
     version = found.material.version
     own = [one for one in listed if one.place and not folders.vouched]
     listed = [one for one in listed if one not in own]
     fitting = [one for one in listed if gap(one.head.version, version) != "major"]
-    notes = [_own_pages(one, "left out") for one in own]
-    notes += [
+    notes = [
         f"{_place(one.folder, project.root)}: documentation of {one.head.project} {one.head.version} left out, {version} is installed"
         for one in listed
         if one not in fitting
@@ -173,7 +176,8 @@ def _with_pages(
     material = PageMaterial(
         found.material.label, version, fitting, found.material, [*found.material.notes, *notes]
     )
-    return replace(found, material=material)
+    left_out = (_own_pages(one, "left out") for one in own[:_MOST_NOTES])
+    return replace(found, material=material, notes=(*found.notes, *left_out))
 
 
 def _placed(found: Iterable[Documentation], root: Path) -> Iterator[Documentation]:
@@ -213,16 +217,25 @@ def _place(folder: Path, root: Path) -> str:
         return "/".join(folder.parts[-2:])
 
 
-def _node_package(framework: str, package: NodePackage, where: str) -> LocatedMaterial:
+def _part_of_repository(folder: str, name: str) -> str:
+    return f"`{folder}` is part of this repository: its author wrote what KR tells of {name}"
+
+
+def _node_package(
+    framework: str, package: NodePackage, where: str, *, tracked: bool = False
+) -> LocatedMaterial:
     bare = package.name.rpartition("/")[2]
     names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
-    material, origin = NodeMaterial(package), Origin(package.url, package.version)
+    material, origin = NodeMaterial(package), Origin(package.url, package.version, not tracked)
 
     def further() -> list[LocatedMaterial]:
         readmes = DependencyReadmes(package, material.fingerprint)
         return [] if readmes.empty else [LocatedMaterial(readmes, (), origin, where)]
 
-    return LocatedMaterial(material, tuple(dict.fromkeys(names)), origin, where, dependencies=further)
+    notes = (_part_of_repository(f"node_modules/{package.name}", package.name),) if tracked else ()
+    return LocatedMaterial(
+        material, tuple(dict.fromkeys(names)), origin, where, notes=notes, dependencies=further
+    )
 
 
 def own_name(root: Path) -> str:
@@ -269,14 +282,16 @@ def _distribution(
         dependencies=dependencies, requirements=metadata.requirements() if metadata is not None else None,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
-    origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version)
+    tracked = distribution.environment.tracked
+    origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version, not tracked)
 
     def further() -> list[LocatedMaterial]:
         small = [one for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
         return [_distribution(one.name, one, read_metadata(one)) for one in small]
 
     where = distribution.environment.label
-    return LocatedMaterial(material, names, origin, where, dependencies=further)
+    said = (_part_of_repository(where, distribution.name),) if tracked else ()
+    return LocatedMaterial(material, names, origin, where, notes=said, dependencies=further)
 
 
 def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:

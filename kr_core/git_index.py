@@ -17,7 +17,7 @@ from kr_core.files import read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["tracks"]
+__all__ = ["came_with_repository", "tracks"]
 
 _LARGEST = 512 * 2**20
 """Bytes of all parts of an index together."""
@@ -47,7 +47,21 @@ def tracks(folder: Path) -> bool:
     Raises:
         OSError: there is an index, and it cannot be read: git may track the folder.
     """
-    place = Path(os.path.realpath(folder))
+    return _tracks(Path(os.path.realpath(folder)))
+
+
+def came_with_repository(folder: Path) -> bool:
+    """Whether git tracks a folder, a file below it, or the link in its place; not where an untracked link leads.
+
+    npm links the packages of a workspace, which git tracks, into `node_modules`, which it does not.
+    """
+    try:
+        return _tracks(Path(os.path.realpath(folder.parent)) / folder.name)
+    except OSError:  # KR refuses its state folder then, and with it nearly every command
+        return False
+
+
+def _tracks(place: Path) -> bool:
     for tree in place.parents:
         link = tree / ".git"
         if os.path.lexists(link):
