@@ -20,8 +20,8 @@ _LEAST = 3
 """Lines for which there must be room."""
 _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
 """A line of a signature that has one parameter."""
-_MANY = 6
-"""Lines of parameters from which on only those are shown that the question speaks of."""
+_MANY, _FIRST_FEW = 10, 4
+"""From ten lines of parameters on, KR shows only the first four and those that the question speaks of."""
 _SHORT, _NEAR = 4, 0.5
 """A passage of at most four lines always counts as near; a longer one must hold half as many words of the question as the best."""
 _DECLARED = re.compile(r"(?:class|(?:async )?def|function) \w+")
@@ -32,6 +32,10 @@ _FEW = 2
 """New words that do not count: an article, a mark."""
 _BEGINNING = 2
 """How many more words of the question a later run of a passage must hold than its beginning."""
+_TITLE = re.compile(
+    r"\s*(?:\*\*)?(?:Args|Arguments|Parameters|Attributes|Returns|Raises|Yields|Usage|Examples?)(?::|\*\*:|:\*\*)\s*"
+)
+"""A heading without a line below it."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
 """The line below a heading."""
 
@@ -75,20 +79,21 @@ def _without_empty_parts(lines: Sequence[str]) -> Iterator[str]:
     """The lines without empty sections: parameters have passages of their own."""
     place = 0
     while place < len(lines):
-        if _is_heading(lines, place):
-            after = place + 2
-            while after < len(lines) and not lines[after].strip():
-                after += 1
-            if after == len(lines) or _is_heading(lines, after):
-                place = after
-                continue
+        after = place + _heading(lines, place)
+        while place < after < len(lines) and not lines[after].strip():
+            after += 1
+        if after > place and (after == len(lines) or _heading(lines, after)):
+            place = after
+            continue
         yield lines[place].rstrip()
         place += 1
 
 
-def _is_heading(lines: Sequence[str], place: int) -> bool:
-    is_ruled = place + 1 < len(lines) and _RULE.fullmatch(lines[place + 1]) is not None
-    return is_ruled and bool(lines[place].strip())
+def _heading(lines: Sequence[str], place: int) -> int:
+    """How many lines a heading takes that begins here: two with a rule below it, else one; 0 where there is none."""
+    if place + 1 < len(lines) and _RULE.fullmatch(lines[place + 1]) and lines[place].strip():
+        return 2
+    return int(_TITLE.fullmatch(lines[place]) is not None)
 
 
 def _without_parameters(lines: Iterable[str], roots: frozenset[str]) -> Iterator[str]:
@@ -99,11 +104,11 @@ def _without_parameters(lines: Iterable[str], roots: frozenset[str]) -> Iterator
             run.append(line)
             continue
         left_out = False
-        for each in run:
+        for number, each in enumerate(run):
             found = _PARAMETER.fullmatch(each)
             name = (found and found["name"]) or ""
             is_asked = not roots.isdisjoint(root_of(word) for word in words(name.replace("_", " ")))
-            if len(run) < _MANY or is_asked:
+            if len(run) < _MANY or number < _FIRST_FEW or is_asked:
                 yield each
                 left_out = False
             elif not left_out:

@@ -103,6 +103,8 @@ def shortest_example(
             use = _use(passage, candidate, piece, spoken)
             if use == 0 or _only_imports(piece) or _warned_of(candidate.text, piece):
                 continue
+            if not asked.asks("error") and _fails(candidate.text, piece):
+                continue
             if parameters and not any(re.search(rf"\b{re.escape(one)}\b", piece) for one in parameters):
                 continue
             if passage.parameter and asked.is_for_other(piece):
@@ -185,6 +187,19 @@ def with_results(text: str, code: str) -> str:
             depth = len(source[found]) - len(source[found].lstrip())
             lines += [f"# {one[depth:].rstrip()}" for one in printed]
     return "\n".join(lines)
+
+
+def _fails(text: str, code: str) -> bool:
+    """Whether an interpreter's session in a text ends with a traceback behind some code: it shows what not to do."""
+    last = code.strip().rpartition("\n")[2].strip()
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if _is_entered(line, last) or _is_entered(line, f"    {last}"):
+            behind = (one.strip() for one in lines[number + 1 :])
+            printed = next((one for one in behind if one not in {"", "..."}), "")
+            if printed.startswith("Traceback (most recent call last)"):
+                return True
+    return False
 
 
 def _is_entered(source: str, line: str) -> bool:

@@ -228,7 +228,11 @@ def _is_called(one: NamedParameter, known: Sequence[Passage]) -> bool:
 
 def _none_told(known: Sequence[Passage], one: NamedParameter) -> tuple[Passage, str]:
     """The passage about a parameter, and its sentence about what holds if nothing is given."""
-    about = [each for each in known if each.parameter == one.name and each.symbol == one.symbol]
+    named = [each for each in known if each.parameter == one.name]
+    about = [each for each in named if one.symbol in {each.symbol, *each.also}]
+    if not about:  # what several share bears the name of one of them: a method of the same name
+        last = one.symbol.rpartition(".")[2]
+        about = [each for each in named if (each.symbol or "").rpartition(".")[2] == last]
     return next(((each, said) for each in about if (said := _said_of_default(each))), (one.passage, ""))
 
 

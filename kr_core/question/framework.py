@@ -86,6 +86,8 @@ _INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
 _ITSELF = frozenset("api client core js lib node orm py python sdk ts".split())
 """What is added to the name of a library in that of its package."""
 _ENOUGH = 40
+_LANGUAGES = frozenset({"typescript"})
+"""Packages that a question names as the language of its code: "the TypeScript type of a row"."""
 """What a package must score to be what the question is about; below, it is taken only for want of another."""
 
 
@@ -159,6 +161,8 @@ def _named_framework(question: str, project: LocalProject) -> NamedFramework:
                 *_absent(mentions, question, project),
             ]
         )
+    if packages and packages[0].origin == "absent" and packages[0].framework in _LANGUAGES:
+        packages = [one for one in packages if one.origin != "absent"] or packages
     # what has its module before it is the standard library's, whatever it is used with: `json.dumps with NaN`
     spelled = any(mention.cue in {"dotted", "import"} and _is_about_python(mention) for mention in mentions)
     guessed = packages and packages[0].origin == "absent" and packages[0].framework not in KNOWN

@@ -45,8 +45,8 @@ def test_a_long_passage_is_cut_to_the_lines_that_speak_of_the_question():
     assert len(shown) < 35
     assert "..." in shown
     assert "The timeout of a session is 300 seconds." in shown
-    assert documentation([passage(text)], "What about connect?", "")[5:9] == [
-        "def connect(", "    ...,", "):", "Line 0.",
+    assert documentation([passage(text)], "What about connect?", "")[5:13] == [
+        "def connect(", *parameters[:4], "    ...,", "):", "Line 0.",
     ]  # fmt: skip
 
 
@@ -59,8 +59,8 @@ def test_all_passages_together_fit_a_screen_or_two():
 
 
 def test_headings_without_anything_below_are_left_out_and_code_of_a_passage_cannot_end_its_block():
-    text = "Connects.\n\nParameters\n----------\nAttributes\n----------\nNotes\n-----\n```\nx\n```"
+    text = "Connects.\n\nArgs:\n\nParameters\n----------\nAttributes\n----------\nNotes\n-----\n```\nx\n```"
     shown = documentation([passage(text)], "connect", "")
-    assert "Parameters" not in shown
+    assert not {"Args:", "Parameters"} & set(shown)
     assert "Notes" in shown
     assert shown.count("````") == 2

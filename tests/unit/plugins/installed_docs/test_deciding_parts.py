@@ -488,3 +488,59 @@ def test_keywords_of_a_code_block_are_no_prose(install, ask_about):
     install("profiles", {"profiles/__init__.py": source})
     told, _level = ask_about("profiles", "How do I turn the limit of a profile off?", "profile", "limit")
     assert "most=100, order=False" not in told
+
+
+@pytest.mark.req("A4")
+def test_code_that_a_session_shows_to_fail_is_no_example(install, ask_about):
+    """The documentation shows first how not to do it."""
+    source = '''\
+        """Stores crates."""
+
+        def keep(days=None):
+            """Keep what a function returns for some days.
+
+            >>> @keep
+            ... def load():
+            ...     pass
+            Traceback (most recent call last):
+                ...
+            TypeError: days must be a number
+
+            >>> @keep(days=3)
+            ... def load_all_crates():
+            ...     return 1
+            """
+        '''
+    install("stores", {"stores/__init__.py": source})
+    told, _level = ask_about("stores", "How do I keep what a function returns for three days?", "keep")
+    assert "@keep(days=3)" in told
+    assert "def load():" not in told
+
+
+@pytest.mark.req("A2")
+def test_the_same_words_below_two_signatures_have_the_default_of_each(install, ask_about):
+    source = '''\
+        """Makes crates."""
+
+        def copy_crate(crate, lids="keep"):
+            """Copy a crate.
+
+            Parameters
+            ----------
+            lids : str
+                The lids that the crate is closed with, in the order in which they are put on it.
+            """
+
+        def create_crate(size, lids="auto"):
+            """Create a crate.
+
+            Parameters
+            ----------
+            lids : str
+                The lids that the crate is closed with, in the order in which they are put on it.
+            """
+        '''
+    install("makes", {"makes/__init__.py": source})
+    told, _level = ask_about("makes", "What is the default of lids in create_crate?", "create_crate")
+    assert told.startswith('The default of `lids` in `makes.create_crate` is `"auto"`.')
+    assert '"keep"' not in told
