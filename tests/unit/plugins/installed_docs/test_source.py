@@ -214,6 +214,7 @@ def test_the_plugin_builds_without_settings(tmp_path):
 
     class Setup:
         cache_folder = tmp_path
+        trusted = True
 
     built = kr_source().build(InstalledDocsSettings(), Setup())
     assert isinstance(built, InstalledDocs)
