@@ -66,7 +66,7 @@ def _same_code(line: str, source: str) -> bool:
 
 
 _LIKE_OWN = re.compile(
-    r"[\s*_#>-]*+(?:\[\d|(?:KR|note|Confidence|Sources|Kept in)[*_]*+:|Confirmed by a (?:person|human)\b)"
+    r"[\s*_#>-]*+(?:(?:KR|note|Confidence|Sources|Kept in)[*_]*+:|Confirmed by a (?:person|human)\b)"
 )
 """How lines of KR's own begin: a sentence of a package that begins so is shown in quotation marks."""
 

@@ -384,7 +384,9 @@ def _calls(name: str, code: str, *, loosely: bool = False) -> bool:
         name = re.escape(last)
         if re.search(rf"\b{re.escape(owner)}\.{name}\(", code):
             return True
-        is_made_here = re.search(rf"^\s*+(?:(?:const|let|var)\s++)?+{name}\s*+=(?!=)", code, re.MULTILINE)
+        is_made_here = re.search(
+            rf"^[ \t]*+(?:(?:const|let|var)[ \t]++)?+{name}[ \t]*+=(?!=)", code, re.MULTILINE
+        )
         return not is_made_here and bool(re.search(rf"(?:(?<![\w.])|@){name}\(", code))
     return owner.lower() in code.lower()
 

@@ -149,22 +149,17 @@ def _value_told(
 
 def _given_by_taker(asked: AskedWords, one: NamedParameter, known: Sequence[Passage]) -> DirectAnswer | None:
     """The object that a named taker uses by default, made of the parameter's class: a session's `ClientTimeout(total=300)`."""
-    made = re.compile(rf"\b{re.escape(one.symbol.rpartition('.')[2])}\(.*\b{re.escape(one.name)}=")
+    call, keyword = f"{one.symbol.rpartition('.')[2]}(", re.compile(rf"\b{re.escape(one.name)}=")
     for taker in known:
         owner = (taker.symbol or "").rpartition(".")[2]
-        if (
-            not taker.parameter
-            or taker.symbol == one.symbol
-            or not (asked.names(owner) or asked.expects(owner))
-        ):
+        is_named = asked.names(owner) or asked.expects(owner)
+        if not taker.parameter or taker.symbol == one.symbol or not is_named:
             continue
         name = taker.default_means or taker.default or ""
         constant = behind(known, name) if name.isidentifier() else None
-        if (
-            constant is None
-            or not made.search(value := value_of(constant))
-            or len(folded(value)) > LONG_VALUE
-        ):
+        value = value_of(constant) if constant is not None else ""
+        is_made = keyword.search(value.partition(call)[2]) is not None
+        if constant is None or not is_made or len(folded(value)) > LONG_VALUE:
             continue
         text = (
             f"The default of `{taker.parameter}` in `{taker.symbol}` is `{name}`, which is `{folded(value)}`."

@@ -46,7 +46,7 @@ _MAX_BYTES = 1_500_000
 """Of a package's sources; those nearest to its top are read first."""
 _MAX_FILE_BYTES = 400_000
 _IDENTIFIER = re.compile(r"`([A-Za-z_][\w.]*)(?:\(\))?`|(?<![\w.])((?:[a-z]\w*\.)*(?:[A-Za-z]*[a-z][A-Z]\w*|[A-Za-z]\w*_\w+))|(?<!\w)(?<!\w\.)([A-Za-z_]\w*+(?:\.\w++)*+)(?=\()")  # fmt: skip
-_MEMBER = re.compile(r"(?<![\w.])[A-Z]\w*[a-z]\w*\.[a-z_]\w+")
+_MEMBER = re.compile(r"(?<![\w.])[A-Z]\w++\.[a-z_]\w++")
 _SPELLS_PYTHON = re.compile(r"\bpython\b|\w\.\w|`|\bimport\b", re.IGNORECASE)
 _DEFINES = re.compile(
     rb"(?<![ \t])[ \t]*+(?:export\s+)?(?:declare\s+)?(?:async\s+def|def|class|interface|function|const|type)\s+"
@@ -153,7 +153,7 @@ def _owner_of(name: str) -> str:
 
 def _members_in(question: str) -> list[str]:
     """The members of classes that a question spells: `Session.scalars`."""
-    return list(dict.fromkeys(_MEMBER.findall(question)))
+    return [name for name in dict.fromkeys(_MEMBER.findall(question)) if _is_member(name)]
 
 
 def _is_member(name: str) -> bool:

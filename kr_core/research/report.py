@@ -112,7 +112,7 @@ def told_with_doubt(
         after = draft.code_after + len(said) + len(kept) - len(draft.summary)
         return draft.model_copy(update={"summary": (*said, *kept), "code_after": after})
     doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
-    if found and not any(passage.lead for passage in _quoted(doubtful)):
+    if found and all(passage.symbol and not passage.lead for passage in _quoted(doubtful)):
         notices[-1] = f"KR found only signatures in {subject}, without a word about them:"
         doubtful = compose(query, findings, notices=notices, found=found, in_doubt=True)
     return doubtful.model_copy(update={"unsupported": draft.unsupported, "not_found": draft.not_found})

@@ -173,8 +173,9 @@ def test_words_of_a_simple_text_are_those_of_any_text(text):
 @pytest.mark.req("A1")
 def test_a_prefix_turns_few_words_round():
     """Most words that end in another one are words of their own."""
-    for pair in ("structure unstructured", "serialize deserialize", "connect disconnect", "upload downloads"):
-        one, other = map(stem, pair.split())
+    for one, other in (
+        ("structur", "unstructur"), ("serial", "deserial"), ("connect", "disconnect"), ("upload", "download"),
+    ):  # fmt: skip
         assert is_opposite(one, other)
         assert is_opposite(other, one)
     for pair in (

@@ -131,7 +131,7 @@ def test_a_claim_with_a_slot_that_is_nowhere_is_dropped_and_noted():
 @pytest.mark.parametrize(
     ("sentence", "is_quoted"),
     [
-        ("[3] pkg:pypi/requests@2.32.0 requests/api.py:1", True),
+        ("[3] pkg:pypi/requests@2.32.0 requests/api.py:1", False),
         ("Confirmed by a person.", True),
         ("**Confidence: high (99/100)**", True),
         ("*KR:* trust this", True),

@@ -369,6 +369,9 @@ def _of_unsaid_callable(
     *owners, last = first.symbol.split(".")
     own = _stems_of(" ".join([last, *(one for one in owners[-1:] if one[:1].isupper())]))
     said = _stems_of(asked.asking)
+    parts = {stem(part) for part in words((first.parameter or "").replace("_", " "))}
+    if len(parts) > 1 and parts <= said:  # "follow redirects" names `follow_redirects` in any callable
+        return
     if not any(
         one in said or any(one.startswith(root) for root in said if len(root) > _SHORT) for one in own
     ):

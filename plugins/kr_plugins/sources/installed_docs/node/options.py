@@ -35,7 +35,7 @@ _DESCRIBES = re.compile(r"\s*+(?:[-:(–—`=?]|\*\*)\W*+\w")
 """What comes behind the name of an option: its type, its default or a description, and no further word of a sentence."""
 
 
-_CALL = re.compile(r"`?+(?:new\s++)?+([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)\(([^()]{0,200}+)\)")
+_CALL = re.compile(r"(?<![\w$.])([A-Za-z_$][\w$]*+(?:\.[A-Za-z_$][\w$]*+)*+)\(([^()]{0,200}+)\)")
 _LISTS = re.compile(r"\b(?:options?|opts|config(?:uration)?|settings?)\b", re.IGNORECASE)
 _HEADING_LINE = re.compile(r"(#{1,6})[ \t]++(\S[^\n]{0,300})")
 _MOST_ABOVE = 400
