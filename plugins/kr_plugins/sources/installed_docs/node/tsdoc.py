@@ -14,7 +14,7 @@ _STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
 _TAG = re.compile(r"@([A-Za-z]++)\b[ \t]*+(.*)$")
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 _PARAMETER = re.compile(
-    r"(?:\{[^}]*+\}\s*+)?\[?([\w$.]++)(?:=(?:\[[^\]]*+\]|[^\]])*+)?\]?\s*+(?:-\s*+)?(.*)$"
+    r"(?:\{[^}]*+\}\s*+)?\[?([\w$.]++)(?:=(?:\[[^\[\]]*+\]|[^\]])*+)?\]?\s*+(?:-\s*+)?(.*)$"
 )
 _CAPTION = re.compile(r"^\s*<caption>.*</caption>\s*$")
 _SPOKEN = frozenset({"description", "remarks", "summary", "desc", "overview"})
