@@ -16,8 +16,8 @@ __all__ = ["documentation"]
 
 _MOST_LINES, _FIRST, _OTHERS = 45, 25, 12
 """Lines of all passages together, of the best one, and of each of the others."""
-_LEAST = 3
-"""Lines for which there must be room."""
+_LEAST = 8
+"""A longer passage must have room for this many lines: a few of them tell little."""
 _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
 """A line of a signature that has one parameter."""
 _MANY, _FIRST_FEW = 10, 4
@@ -36,6 +36,8 @@ _TITLE = re.compile(
     r"\s*(?:\*\*)?(?:Args|Arguments|Parameters|Attributes|Returns|Raises|Yields|Usage|Examples?)(?::|\*\*:|:\*\*)\s*"
 )
 """A heading without a line below it."""
+_OPENS = re.compile(r"\s*(?:\.\. [\w:-]+::.*)?")
+"""A line at the end of a run that says nothing without the next: a blank one, the mark of a directive."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
 """The line below a heading."""
 
@@ -58,10 +60,10 @@ def documentation(passages: Sequence[ResultPassage], question: str, said: str) -
         is_beside = len(lines) > _SHORT and count < _NEAR * max(held)
         told = set(words("\n".join(lines)))
         is_said = len(told - known) <= max(_SAID * len(told) if len(lines) > _SHORT else 0, _FEW)
-        if left < _LEAST or is_beside or is_said:
+        if left < min(len(lines), _LEAST) or is_beside or is_said:
             continue
         run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)
-        left -= len(run)
+        left -= len(run) - run.count("...")
         known |= set(words("\n".join(run)))
         fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", one.text)), default=0))
         shown += [f"`{one.symbol or one.kind}`, {one.locator or one.url}:", "", fence, *run, fence, ""]
@@ -127,5 +129,8 @@ def _best_run(lines: Sequence[str], most: int, roots: frozenset[str]) -> list[st
     counts = [len(frozenset().union(*held[at : at + most])) for at in range(len(lines) - most + 1)]
     best = max(counts)
     start = 0 if counts[0] + _BEGINNING > best else counts.index(best)
-    before, after = ["..."] if start else [], ["..."] if start + most < len(lines) else []
-    return [*before, *lines[start : start + most], *after]
+    run = lines[start : start + most]
+    while run and _OPENS.fullmatch(run[-1]):
+        run = run[:-1]
+    before, after = ["..."] if start else [], ["..."] if start + len(run) < len(lines) else []
+    return [*before, *run, *after]

@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote
 
 from kr_core import yaml_text
-from kr_core.cli.documentation import documentation
 from kr_core.terminal_text import Screen, cleaned, columns, printable
 
 if TYPE_CHECKING:
@@ -56,6 +55,8 @@ def answer(
         lines += [f"Note: {results.match.warning}.", ""]
     lines += [results.summary or "No summary.", ""]
     if results.citations:  # without one, nothing was found
+        from kr_core.cli.documentation import documentation  # with all words of `kr_core.text`
+
         passages = results.passages[:_BELOW_SURE] if results.confidence == "high" else results.passages
         lines += documentation(passages, request.query.question, results.summary)
     lines += _sources(results)

@@ -22,7 +22,7 @@ from kr_core.templates import LONGEST, GuardedFolder, bundled_names, search_fold
 from kr_core.terminal_text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["forget", "found", "replaced", "template_folders", "trust", "unused_note"]
@@ -98,8 +98,8 @@ def replaced(root: Path) -> list[str]:
     if not folder.is_dir():
         return []
     names = [name for name in bundled_names() if os.path.lexists(folder / name)]
-    personas = (entry for entry in _names(folder / _PERSONAS) if entry.endswith(".md"))
-    return sorted({*names, *(f"{_PERSONAS}/{name}" for name in personas)})
+    personas = (f"{_PERSONAS}/{file.name}" for file in (folder / _PERSONAS).glob("*.md"))
+    return sorted({*names, *personas})
 
 
 def found(root: Path) -> dict[str, str]:
@@ -185,13 +185,6 @@ def _named_in(text: str) -> Iterable[str]:
     """The names in a template that may be those of others; names that lead elsewhere are none to Jinja either."""
     names = (match[1] for match in islice(_QUOTED.finditer(text), _MOST_QUOTED))
     return [name for name in names if not {"", ".", ".."} & set(name.split("/"))]
-
-
-def _names(folder: Path) -> Collection[str]:
-    try:
-        return os.listdir(folder)  # noqa: PTH208  names are enough
-    except OSError:
-        return ()
 
 
 def _shown(name: str) -> str:

@@ -438,9 +438,8 @@ class PassageBlocks:
             others: further passages whose code may be shown; by default what explains it, and the next passages.
         """
         values = {found for run in self.said if (found := explained_value(run))}
-        pieces = self.pieces(part, others)
-        for value in values if len(values) == 1 else ():  # code that gives another value does another thing
-            pieces = [(place, code) for place, code in pieces if value in code]
+        wanted = values.pop() if len(values) == 1 else ""  # code that gives another value does another thing
+        pieces = [(place, code) for place, code in self.pieces(part, others) if wanted in code]
         return self.cited_code(part, pieces)
 
     def cited_code(self, part: Part, pieces: Sequence[tuple[Passage, str]]) -> list[CodeExample]:

@@ -12,21 +12,23 @@ from kr_core.text import stems
 if TYPE_CHECKING:
     from kr_core.model import Draft, ResearchQuery
 
-_TOLD, _HARDLY = 0.5, 0.3
-"""A part of a question is told if the answer says more than half of its telling words, and left out if less than 0.3."""
+HARDLY, HALF = 0.3, 0.5
+"""An answer that says less than 0.3 of a part's telling words leaves it out; half of them is not surely the part."""
 _LONG_NAME = 8
 """Letters of a cited name that no part says by chance."""
 _LEAST_WORDS = 3
 """A part with fewer telling words is about what the other says: "and what to use"."""
 
 
-def untold_parts(query: ResearchQuery, draft: Draft, *, surely: bool) -> list[str]:
-    """The parts whose telling words the answer hardly says; none where it says no part.
+def untold_parts(query: ResearchQuery, draft: Draft, share: float) -> list[str]:
+    """The parts of a question of whose telling words the answer says at most a share; none where that is all of them.
+
+    A part that spells what the answer cites counts as told.
 
     Args:
         query: what is asked.
         draft: the answer.
-        surely: whether only those are meant that it clearly leaves out; otherwise also those of which it says just half.
+        share: of the words, from 0 to 1.
     """
     parts = parse_question(query.question).parts
     subjects = [stems(" ".join(subject_of(part))) - stems(query.framework) for part in parts]
@@ -36,18 +38,13 @@ def untold_parts(query: ResearchQuery, draft: Draft, *, surely: bool) -> list[st
             rf"(?<!\w){re.escape(symbol)}(?!\w)", " ", said
         )  # what a thing is called answers nothing
     told = stems(said)
-    cited = [one.symbol for one in draft.passages.values() if one.symbol]
-    cited += [one.parameter for one in draft.passages.values() if one.parameter]
-    named = {name for one in cited if len(name := one.rpartition(".")[2]) >= _LONG_NAME}
+    cited = (name for one in draft.passages.values() for name in (one.symbol, one.parameter) if name)
+    named = {last for name in cited if len(last := name.rpartition(".")[2]) >= _LONG_NAME}
     untold = [
         part
         for part, subject in zip(parts, subjects, strict=True)
         if len(subject) >= _LEAST_WORDS
-        and _is_untold(len(subject & told) / len(subject), surely=surely)
-        and not (surely and any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part) for name in named))
+        and len(subject & told) <= share * len(subject)
+        and named.isdisjoint(re.findall(r"\w+", part))
     ]
     return untold if len(untold) < len(parts) else []
-
-
-def _is_untold(share: float, *, surely: bool) -> bool:
-    return share < _HARDLY if surely else share <= _TOLD

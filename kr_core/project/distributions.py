@@ -257,7 +257,7 @@ class _Recorded(NamedTuple):
     def doubt(self, name: str) -> int:
         """How little it says for a module: that the module is there, a part of it, or nothing.
 
-        Where there is no RECORD, or what is edited in place, `top_level.txt` is all there is, and is believed.
+        Without a RECORD, or for an editable install, KR believes `top_level.txt`: nothing else tells.
         """
         if name in self.tops:
             return _WHOLE if name in self.whole else _PART

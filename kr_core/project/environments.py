@@ -48,8 +48,14 @@ class Environment(NamedTuple):
     """The folders in one of which its files must really lie; None for one that is the user's."""
     refused: tuple[Path, ...] = ()
     """What it imports from that lies outside of them, and is not looked into."""
-    tracked: bool = False
-    """Whether it came with the project's repository: what it says of a package are the words of the repository's authors."""
+
+    @property
+    def tracked(self) -> bool:
+        """Whether it came with the project's repository: what it says of a package are the words of the repository's authors.
+
+        Reads git's index, which for a large repository takes as long as a cache hit.
+        """
+        return self.bounds is not None and came_with_repository(self.prefix)
 
 
 def folders_upward(working_folder: Path, root: Path) -> tuple[Path, ...]:
@@ -91,7 +97,8 @@ def find_environments(
     """Find the environments of a project, nearest first, and KR's own one last.
 
     An environment that is found twice is listed once, so KR's own is not marked as such where it is the
-    project's too. Those that came with the repository come after the others. One that lies in the project's folders may have come with them, whether it is activated or not.
+    project's too. One that lies in the project's folders may have come with them, whether it is activated or not; of
+    several, those that did come after the others.
     """
     listed = list(_prefixes(folders, root, environ, own_prefix))
     workspace = workspace_of(folders, root)
@@ -100,22 +107,17 @@ def find_environments(
         for label, prefix, own in listed
         if own or (label in _VARIABLES and not lies_within(prefix, workspace))
     }
-    tracked = {
-        os.path.realpath(prefix)
-        for label, prefix, own in listed
-        if not own and lies_within(prefix, workspace) and came_with_repository(prefix)
-    }
-    listed.sort(key=lambda one: 2 if one[2] else int(os.path.realpath(one[1]) in tracked))
     found: dict[str, Environment] = {}
     for label, prefix, own in listed:
         place = os.path.realpath(prefix)
         if place not in found:
             bounds = None if place in given else (workspace, Path(place))
             sites = _sites(prefix, bounds, _uv_archives(environ))
-            found[place] = Environment(
-                label, prefix, sites.read, own, sites.bounds, sites.refused, place in tracked
-            )
-    return tuple(found.values())
+            found[place] = Environment(label, prefix, sites.read, own, sites.bounds, sites.refused)
+    of_project = [one for one in found.values() if not one.own]
+    if len(of_project) > 1:
+        of_project.sort(key=lambda one: one.tracked)
+    return (*of_project, *(one for one in found.values() if one.own))
 
 
 class _Sites(NamedTuple):

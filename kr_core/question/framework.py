@@ -86,9 +86,9 @@ _INSTALLERS = frozenset({"pip", "setuptools", "uv", "wheel"})
 _ITSELF = frozenset("api client core js lib node orm py python sdk ts".split())
 """What is added to the name of a library in that of its package."""
 _ENOUGH = 40
+"""What a package must score to be what the question is about; below, it is taken only for want of another."""
 _LANGUAGES = frozenset({"typescript"})
 """Packages that a question names as the language of its code: "the TypeScript type of a row"."""
-"""What a package must score to be what the question is about; below, it is taken only for want of another."""
 
 
 _FAMILIAR_MODULES = frozenset({"logging", "os", "re", "sys"})

@@ -10,7 +10,7 @@ from kr_core.evidence.citations import loads_or_links
 from kr_core.evidence.coverage import ABOUT, PARTLY, answered, is_named
 from kr_core.evidence.difference_answer import not_found
 from kr_core.evidence.summary import compose
-from kr_core.evidence.untold_parts import untold_parts
+from kr_core.evidence.untold_parts import HARDLY, untold_parts
 from kr_core.evidence.verification import untold_notice
 from kr_core.model import Attribution, Claim, Draft, Report, Score
 from kr_core.project.environments import OWN_LABEL
@@ -126,7 +126,7 @@ def _quoted(draft: Draft) -> list[Passage]:
 
 def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
     """That a part of a question for several things is not answered."""
-    untold = untold_parts(query, draft, surely=True)
+    untold = untold_parts(query, draft, HARDLY)
     return [Claim(text=text) for part in untold if not loads_or_links(text := untold_notice(part))]
 
 

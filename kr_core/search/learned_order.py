@@ -52,26 +52,24 @@ def reordered(index: PassageIndex, terms: Sequence[Term], ranked: list[RankedPas
     worth = [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in traits]
     order = sorted(range(len(traits)), key=lambda place: -worth[place])
     best = [ranked[place] for place in order]
-    meant = _most_spoken_of(index, best)
-    return [*meant, *(found for found in best if found not in meant), *ranked[len(traits) :]]
+    alike = _members_called_alike(best)
+    if len(alike) > 1:
+        meant = index.most_spoken_of([found.passage.symbol or "" for found in alike])
+        best.sort(key=lambda found: found.passage.parameter is not None or found.passage.symbol != meant)
+    return [*best, *ranked[len(traits) :]]
 
 
-def _most_spoken_of(index: PassageIndex, best: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """The member that passages name most, of those of several classes that share the name of the first passage's."""
-    first = best[0] if best else None
-    if first is None or first.passage.parameter or not _owner(first.passage).rpartition(".")[2][:1].isupper():
-        return []
-    last = (first.passage.symbol or "").rpartition(".")[2]
-    alike = [
+def _members_called_alike(best: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The first passage and those that say as much, of members of several classes with one name; none for another first one."""
+    members = [
         found
         for found in best
         if found.passage.parameter is None
-        and (found.passage.symbol or "").rpartition(".")[2] == last
         and _owner(found.passage).rpartition(".")[2][:1].isupper()
-        and found.coverage >= first.coverage
+        and found.coverage >= best[0].coverage
     ]
-    meant = index.most_spoken_of([found.passage.symbol or "" for found in alike])
-    return [found for found in alike if found.passage.symbol == meant]
+    last = (best[0].passage.symbol or "").rpartition(".")[2] if members and members[0] is best[0] else None
+    return [found for found in members if (found.passage.symbol or "").rpartition(".")[2] == last]
 
 
 @functools.cache

@@ -269,19 +269,22 @@ class PassageIndex:
 
     def saying(self, phrase: str, most: int) -> list[Hit]:
         """The passages that hold the words of a name side by side."""
+        return self.get(self._saying(phrase, most))
+
+    def _saying(self, phrase: str, most: int) -> list[int]:
         parts = words(_folded(phrase))
         if not parts:
             return []
         rows = self._connection.execute(
             "select rowid from postings where postings match ? limit ?",
             ('"' + " ".join(part.replace('"', '""') for part in parts) + '"', most),
-        ).fetchall()
-        return self.get([int(row[0]) for row in rows])
+        )
+        return [int(row[0]) for row in rows]
 
     def most_spoken_of(self, symbols: Sequence[str]) -> str:
         """The one of several members that passages name most often with its owner; the first, unless another is clearly ahead."""
         counted = {
-            symbol: len(self.saying(" ".join(symbol.split(".")[-2:]), _MOST_SPOKEN)) for symbol in symbols
+            symbol: len(self._saying(" ".join(symbol.split(".")[-2:]), _MOST_SPOKEN)) for symbol in symbols
         }
         first, most = symbols[0], max(counted, key=lambda each: counted[each])
         return most if counted[most] >= _CLEARLY * (1 + counted[first]) else first

@@ -240,7 +240,7 @@ class TestWriting:
     @pytest.mark.req("K7")
     @pytest.mark.parametrize("spoil", ["remove", "empty", "binary", "folder"])
     def test_a_report_that_is_gone(self, bench, spoil):
-        """It is researched again; its entry is dropped only where there is no report, or an empty one."""
+        """KR researches the question again, and drops the entry only if its report is missing or empty."""
         path = bench.folder / "knowledge-base" / bench.result(OK).results.report_path
         path.unlink()
         if spoil == "empty":

@@ -763,7 +763,7 @@ BUN_VERSIONS = {
 def test_each_member_of_a_workspace_of_bun_has_the_versions_that_bun_installs(
     project, tmp_path, folder, version
 ):
-    """In each format that bun has had since its version 1.2; a project that is no member has none of them."""
+    """In each format since bun 1.2; a project outside of the workspace has none of them."""
     lock = BUN.replace('"lockfileVersion": 1', f'"lockfileVersion": {version}')
     lay(tmp_path, {"bun.lock": lock, "apart/package.json": MANIFEST, "packages/b/package.json": {}})
     opened = project(folder)

@@ -231,7 +231,7 @@ def _lacks(
     if told and not draft.direct and not draft.summary_code and _restates(query, first, told):
         yield MEDIUM - 1, f"the answer says no more than the name {_last(first)}"
 
-    if untold_parts(query, draft, surely=False):
+    if untold_parts(query, draft, _HALF):
         yield HIGH - 1, "a part of the question is hardly spoken of"
     if not worded and not _speaks_of_it(query, asked, first, draft):
         yield little - 1, "what is quoted does not speak of most of what was asked"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core import Passage
@@ -43,9 +42,7 @@ def passage_at_site(
         also = (site["symbol"], *also)
     shown = site if same_file else data["site"]
     text, lines = with_site(data["doc"], data["doc_line"], shown)
-    default = data["default"]
-    if shown["source"] and shown["source"] != data["site"]["source"]:  # the same words, another signature
-        default = _default_in(shown["source"])
+    is_own = not shown["source"] or shown["source"] == data["site"]["source"]
     return Passage(
         text=text,
         url=data.get("url", origin.url),
@@ -60,7 +57,7 @@ def passage_at_site(
         star=data.get("star", ""),
         signature=shown["source"] or None,
         annotation=data["annotation"],
-        default=default,
+        default=data["default"] if is_own else shown["default"],
         default_means=shown["meant"][2] if shown.get("meant") else None,
         required=tuple(site["required"]),
         also=also,
@@ -70,21 +67,6 @@ def passage_at_site(
         official=origin.official,
         deprecated=data.get("deprecated"),
         replacement=data.get("replacement"),
-    )
-
-
-def _default_in(source: str) -> str | None:
-    """The default in the declaration of a parameter: `name: type = default`; None for none."""
-    try:
-        declared = ast.parse(f"def _({source.strip().rstrip(',')}): ...").body[0]
-    except (SyntaxError, ValueError):
-        return None
-    assert isinstance(declared, ast.FunctionDef)
-    defaults = [*declared.args.defaults, *(one for one in declared.args.kw_defaults if one is not None)]
-    return (
-        ast.get_source_segment(f"def _({source.strip().rstrip(',')}): ...", defaults[-1])
-        if defaults
-        else None
     )
 
 

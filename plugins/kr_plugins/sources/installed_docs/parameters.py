@@ -39,6 +39,7 @@ def site_of(definition: Definition, naming: PublicName, parameter: Parameter | N
         "line": definition.line,
         "source": parameter.source if parameter else "",
         "source_line": parameter.line if parameter else 0,
+        "default": parameter.default if parameter else None,
         "tail": list(parameter.tail) if parameter and parameter.tail else None,
         "meant": list(parameter.meant) if parameter and parameter.meant else None,
         "required": [other.name for other in definition.parameters[:_MAX_REQUIRED] if other.required],

@@ -117,7 +117,7 @@ class TestWrite:
         ids=["large", "binary", "pipe"],
     )
     def test_an_entry_whose_report_cannot_be_read_stays(self, store, folder, spoil, why):
-        """The reason is told; a new report goes to another path, so that the file stays too."""
+        """The error gives the reason; a new report goes to another path, so that the file stays too."""
         kept = store.write(REPORT, {}, entry())
         file = folder / kept.path
         spoil(file)
