@@ -36,7 +36,7 @@ _TITLE = re.compile(
     r"\s*(?:\*\*)?(?:Args|Arguments|Parameters|Attributes|Returns|Raises|Yields|Usage|Examples?)(?::|\*\*:|:\*\*)\s*"
 )
 """A heading without a line below it."""
-_OPENS = re.compile(r"\s*(?:\.\. [\w:-]+::.*)?")
+_OPENS = re.compile(r"\s*(?:\.\. [\w-]+(?::[\w-]+)*::.*)?")
 """A line at the end of a run that says nothing without the next: a blank one, the mark of a directive."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
 """The line below a heading."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import zlib
-from time import process_time
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_a_page_that_draws_one_form_very_often_is_passed_over(monkeypatch):
 
 
 def test_small_documents_share_the_time_beyond_what_their_size_earns(monkeypatch, tmp_path):
-    """A folder of small documents that each draw one form very often takes little longer than one of them; others are read."""
+    """Small documents that each draw one form very often have the time of one between them; others are read."""
     pytest.importorskip("pypdf")
     monkeypatch.setattr(pdf_reader, "_MIN_SECONDS", 1.0)
     monkeypatch.setattr(pdf_reader, "_SHARED_SECONDS", 1.0)
@@ -94,10 +94,10 @@ def test_small_documents_share_the_time_beyond_what_their_size_earns(monkeypatch
         ReadJob(str(tmp_path), str(file), file.name, file.stat().st_size, 0)
         for file in sorted(tmp_path.iterdir())
     ]
-    began = process_time()
     found = [prepared for _job, prepared in read_all(jobs, processes=0)]
-    assert process_time() - began < 5
-    assert ["it takes more than" in prepared.note for prepared in found] == [True] * 8 + [False]
+    granted = [re.search(r"it takes more than ([\d.e-]+) seconds", prepared.note) for prepared in found]
+    assert [one is not None for one in granted] == [True] * 8 + [False]
+    assert sum(float(one[1]) for one in granted if one) < 2
     assert found[-1].blocks
 
 

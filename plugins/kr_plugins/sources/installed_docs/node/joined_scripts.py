@@ -30,7 +30,7 @@ _WIDEST = 200
 """Characters of an average line; minified code has longer ones."""
 _MOST = 4_000_000
 """Characters of all scripts that are read."""
-_DEFAULTS = re.compile(r"@param\s++\{[^}\n]*+\}\s++\[[\w$.]++=")
+_DEFAULTS = re.compile(r"@param\s++\{[^}\n]{0,300}+\}\s++\[[\w$.]++=")
 _WORD = re.compile(r"[^\W_]++")
 _EMPTY = frozenset(
     "a an the of for class object function instance create creates constructor representing represents".split()
