@@ -1,4 +1,4 @@
-"""The documentation behind an answer, as its authors wrote it, cut to about a screen."""
+"""The documentation behind an answer, as its authors wrote it, cut to about two screens."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["documentation"]
 
-_MOST_LINES, _FIRST, _OTHERS = 45, 25, 12
+_MOST_LINES, _FIRST, _OTHERS = 80, 40, 20
 """Lines of all passages together, of the best one, and of each of the others."""
+_AT_ONCE = 3
+"""KR always shows the first three passages: the names that you gave lead to them."""
 _LEAST = 8
 """A longer passage must have room for this many lines: a few of them tell little."""
 _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
@@ -23,7 +25,7 @@ _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
 _MANY, _FIRST_FEW = 10, 4
 """From ten lines of parameters on, KR shows only the first four and those that the question speaks of."""
 _SHORT, _NEAR = 4, 0.5
-"""A passage of at most four lines always counts as near; a longer one must hold half as many words of the question as the best."""
+"""A passage of at most four lines needs one word of the question, a longer one half as many as the best; what is named needs none."""
 _DECLARED = re.compile(r"(?:class|(?:async )?def|function) \w+")
 """The first of the lines behind a parameter's documentation that declare it."""
 _SAID = 0.2
@@ -38,28 +40,39 @@ _TITLE = re.compile(
 """A heading without a line below it."""
 _OPENS = re.compile(r"\s*(?:\.\. [\w-]+(?::[\w-]+)*::.*)?")
 """A line at the end of a run that says nothing without the next: a blank one, the mark of a directive."""
+_NAME = re.compile(r"[\w$]+")
+_DERIVED = re.compile(r"class \w+\((?!object\))")
+_TYPE = re.compile(r"\s*:r?type\b")
+"""The type of a parameter, which the signature has or its own passage."""
 _RULE = re.compile(r"\s*(?:-{3,}|={3,}|~{3,})\s*")
 """The line below a heading."""
 
 
-def documentation(passages: Sequence[ResultPassage], question: str, said: str) -> list[str]:
+def documentation(
+    passages: Sequence[ResultPassage], question: str, said: str, names: Iterable[str] = ()
+) -> list[str]:
     """Show the passages as lines of Markdown, best first, without those that the answer or another passage repeats.
 
     Args:
         passages: what the answer was found in.
         question: decides which lines of a long passage are shown.
         said: the answer.
+        names: what the asker expects in the answer.
     """
+    named = frozenset(_NAME.findall(" ".join([question, *names])))
     roots = frozenset(root_of(word) for word in words(question) if word not in STOP_WORDS)
     held = [len(roots.intersection(map(root_of, words(one.text)))) for one in passages]
     known = set(words(said))
     shown: list[str] = []
     left = _MOST_LINES
-    for one, count in zip(passages, held, strict=True):
+    for number, (one, count) in enumerate(zip(passages, held, strict=True)):
         lines = list(_without_parameters(_without_empty_parts(_prose(one.text)), roots))
-        is_beside = len(lines) > _SHORT and count < _NEAR * max(held)
+        is_named = number < _AT_ONCE or (one.symbol or "").rpartition(".")[2] in named
+        is_beside = not is_named and count < (_NEAR * max(held) if len(lines) > _SHORT else 1)
         told = set(words("\n".join(lines)))
         is_said = len(told - known) <= max(_SAID * len(told) if len(lines) > _SHORT else 0, _FEW)
+        if number < _AT_ONCE and _DERIVED.match(one.text):
+            is_said = False  # what it is derived from says what catches it, and no sentence does
         if left < min(len(lines), _LEAST) or is_beside or is_said:
             continue
         run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)
@@ -72,7 +85,7 @@ def documentation(passages: Sequence[ResultPassage], question: str, said: str) -
 
 def _prose(text: str) -> list[str]:
     """The lines of a passage; of a documented parameter without its declaration."""
-    lines = text.strip().split("\n")
+    lines = [line for line in text.strip().split("\n") if not _TYPE.match(line)]
     declared = next((place for place, line in enumerate(lines) if place and _DECLARED.fullmatch(line)), None)
     return lines[:declared]
 

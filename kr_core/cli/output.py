@@ -58,7 +58,7 @@ def answer(
         from kr_core.cli.documentation import documentation  # with all words of `kr_core.text`
 
         passages = results.passages[:_BELOW_SURE] if results.confidence == "high" else results.passages
-        lines += documentation(passages, request.query.question, results.summary)
+        lines += documentation(passages, request.query.question, results.summary, request.query.names)
     lines += _sources(results)
     if results.written_by is not None:
         lines += [f"Written by {results.written_by.told}", ""]

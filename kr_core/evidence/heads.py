@@ -32,6 +32,10 @@ _WRAPPED = re.compile(r"Default\((.*)\)")
 """FastAPI's mark around a default that a router may replace."""
 
 
+SUBCLASS = "class ..."
+"""How the statement of a subclass begins that gives a keyword."""
+
+
 class Head(NamedTuple):
     """A head, and its parts that are verbatim in the passage."""
 
@@ -107,8 +111,10 @@ def _of_value(passage: Passage, symbol: str) -> Head:
 
 
 def _of_parameter(passage: Passage, symbol: str, parameter: str) -> Head:
-    """`name(parameter=...)`, its type and its default."""
+    """`name(parameter=...)`, or how a subclass gives it, its type and its default."""
     call = f"{symbol}({passage.star}{parameter})" if passage.star else f"{symbol}({parameter}=...)"
+    if passage.what == "keyword":
+        call = f"{SUBCLASS}({symbol}, {parameter}=...)"
     slots = [symbol, parameter]
     said: list[str] = []
     declared = plain(passage.annotation or "")

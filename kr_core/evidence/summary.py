@@ -122,7 +122,11 @@ class _Composer(PassageBlocks):
 
     def draft(self, *, found: bool, unsupported: tuple[str, ...] = ()) -> Draft:
         if not self.parts or not found:
-            places = self.named(self.parts) or self.blocks(self.parts, _NOT_FOUND)
+            places = self.named(self.parts)
+            if not places:
+                places = self.blocks(self.parts, _NOT_FOUND)
+            elif self.asked.asks("replacement") and not is_named(self.query, self.parts[0].passage):
+                places = [*self.blocks(self.parts[:1], _NOT_FOUND), *places]  # a new name resembles the old
             summary = [*self.notices, *places]
             return self.drafted(summary, [], len(summary), [], unsupported)
         parts = self.in_order()

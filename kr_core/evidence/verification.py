@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.evidence.citations import folded, holds, holds_code, plain, slot_stands
 from kr_core.evidence.generated import unsupported
+from kr_core.evidence.heads import SUBCLASS
 from kr_core.model import SKELETON_MARK, STALE_MARK
 from kr_core.terminal_text import printable
 
@@ -251,6 +252,7 @@ def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
     said = _VERDICT.sub("", said).removesuffix(_REQUIRED)
     rest = _without_slots(_without_titles(said, cited), slots, cited)
+    rest = rest.replace(f"`{SUBCLASS}(", "`(")
     inside = " ".join(part for part in rest.split("`")[1::2] if re.search(r"\w", part))
     outside = rest.replace("\x01", " ")
     words = [word for word in re.findall(r"\w+", outside) if word.lower() not in _CONNECTING]

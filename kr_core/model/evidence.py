@@ -76,7 +76,7 @@ class Passage(Value):
     others.
     """
     what: str | None = None
-    """What the symbol is: function, class, property, attribute, constant, field; `message` for what an error says; `names` for the first lines
+    """What the symbol is: function, class, property, attribute, constant, field; `keyword` of the statement of a subclass; `message` for what an error says; `names` for the first lines
     of what a class holds, or of what is named alike: their names are in `also`.
     """
     symbol: str | None = None

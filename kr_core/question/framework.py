@@ -110,6 +110,8 @@ class _FrameworkCandidate(NamedTuple):
     origin: Origin
     is_direct: bool = False
     """Whether the project itself asks for it."""
+    is_phrase: bool = False
+    """Whether it is written as several words."""
 
 
 class NamedFramework(NamedTuple):
@@ -171,6 +173,8 @@ def _named_framework(question: str, project: LocalProject) -> NamedFramework:
         return NamedFramework(own.framework)
     if packages and packages[0].score >= _ENOUGH and not (spelled and guessed):
         best = packages[0]
+        if best.is_phrase and not best.is_direct and own is not None and own.score >= _ENOUGH:
+            best = own  # "turn a zod schema into JSON Schema": words that are a package's name by chance
         written = question[best.start : best.start + len(best.framework)]
         return NamedFramework(best.framework, not guessed, written if guessed else "")
     if any(_is_about_python(mention) for mention in mentions):
@@ -386,7 +390,7 @@ def _scored(
     score += 6 if framework in project.direct_dependencies(development=False) else 3 if direct else 0
     score += 2 * mention.name.count(" ")
     return _FrameworkCandidate(
-        framework, score - (12 if origin == "own" else 0), mention.start, origin, direct
+        framework, score - (12 if origin == "own" else 0), mention.start, origin, direct, " " in mention.name
     )
 
 

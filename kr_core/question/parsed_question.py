@@ -53,6 +53,7 @@ _RAISED = re.compile(
     rf"{_FAULT}(?=:\s)|\bTraceback\b|\berror:|\bfail(?:s|ed|ing)? with\b|\b(?:an?|the|this|following|error) (?:error|exception) (?:message|says?|that|saying|when|about|from|if|in|on|after)\b"
     rf"|(?:get|gets|getting|got|see|seeing|raise[sd]?|raising|throw[sn]?|threw|throwing|fix|solve|resolve|avoid|cause[sd]?|trigger(?:s|ed)?|why|hit|with|gives?|gave|says?|complains)\b[^.?!]{{0,60}}?{_FAULT}"
     rf"|{_FAULT}[^.?!]{{0,60}}?\b(?:come from|comes from|fix|solve|avoid|cause|why)\b"
+    r"|\b(?:rais(?:e|es|ing)|throw(?:s|ing)?|fail(?:s|ed|ing)? with|complain(?:s|ing)?(?: about| that)?|say(?:s|ing)?):? [\"'`\u201c]\w+ \w"
     r"|\bhas no attribute\b|\bunexpected keyword argument\b|\bcannot import name\b|\bis not a function\b|\bNo module named\b|\bmissing \d+ required\b|\bis not callable\b|\bwhy (?:do|does|am|is) (?:i|my|it)\b.{0,60}?\b(?:error|exception|fail|crash)",
 )
 _HANDLES = re.compile(

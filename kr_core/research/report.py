@@ -125,8 +125,17 @@ def _quoted(draft: Draft) -> list[Passage]:
 
 
 def _parts_untold(query: ResearchQuery, draft: Draft) -> list[Claim]:
-    """That a part of a question for several things is not answered."""
+    """That a part of a question for several things is not answered; not where the asker expects a name for each, and all are cited."""
     untold = untold_parts(query, draft, HARDLY)
+    cited = {
+        name.rpartition(".")[2]
+        for one in draft.passages.values()
+        for name in (one.symbol, one.parameter)
+        if name
+    }
+    names = {name.rpartition(".")[2] for name in query.names}
+    if len(names) > len(untold) and names <= cited:
+        return []
     return [Claim(text=text) for part in untold if not loads_or_links(text := untold_notice(part))]
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MOST = 20
 """Names of one request."""
 _MOST_ARGUMENTS = 3
+_MOST_MEMBERS = 100
+"""Of a module, to see that there is one."""
 _AS_SPELLED = 2
 _MOST_SAYING = 60
 _BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.$]+)+")
@@ -100,7 +102,10 @@ def look_up_expected(
                 sections += [said] if said is not None else []
         elif (section := _section(index, one)) is not None:
             sections.append(section)
-        elif not any(index.members_of(f"{root}.{one.name}", 1) for root in names):  # a module without a text
+        elif not any(
+            index.members_of(module, _MOST_MEMBERS)
+            for module in (one.name, *(f"{root}.{one.name}" for root in names))
+        ):  # a module without a text
             owner = one.name.rpartition(".")[0]
             of_class = owner.rpartition(".")[2] if owner and lookup.owners(owner) else ""
             saying = None if _is_no_member(lookup, one) else passage_saying(index, one.last, of_class)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.passage_index import Hit
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
     from kr_core.search.terms import Term
 
+_VALUE = re.compile(r"[\"'](\w[\w -]*+)[\"']")
 _TELLING = 0.2
 """A parameter that says so much of the question is named with its symbol."""
 _MOST_MEMBERS = 1_000
@@ -77,6 +79,8 @@ class Weighed(NamedTuple):
     share: float
     """How much of the question it says, 0-1."""
     passage: IndexedPassage
+    allows_asked: bool = False
+    """Whether its type allows a value that the question says."""
 
 
 def weighed_parameters(
@@ -95,11 +99,20 @@ def weighed_parameters(
     hits = [Hit(0, itself), *_parameters_of(index, symbol, itself)]
     asked = [term.word for term in terms if " " not in term.word]
     texts = [f"{(hit.passage.parameter or '').replace('_', ' ')} {hit.passage.lead}" for hit in hits]
+    roots = {root for term in terms if not term.weak for root in term.alike}
     own, *parameters = (
-        Weighed(share + _HALF * max(0.0, cosine), share, hit.passage)
+        Weighed(
+            share + _HALF * max(0.0, cosine), share, hit.passage, not roots.isdisjoint(_allowed(hit.passage))
+        )
         for (share, hit), cosine in zip(_shares(hits, terms, symbol), nearness(asked, texts), strict=True)
     )
     return own, sorted(parameters, key=lambda one: -one.worth)
+
+
+def _allowed(passage: IndexedPassage) -> set[str]:
+    """The stems of the words that the type of a parameter allows: `Literal["camel", "kebab"]`."""
+    declared = str(passage.data.get("annotation") or "")[:_TOP]
+    return {stem(word) for value in _VALUE.findall(declared) for word in words(value)}
 
 
 def _parameters_of(index: PassageIndex, symbol: str, itself: IndexedPassage) -> list[Hit]:
@@ -125,6 +138,7 @@ def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator
         passage = hit.passage
         said = parts_of(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
         lead = {stem(word) for word in words(passage.lead)} - name
+        said |= _allowed(passage)
         told = passage.data.get("doc", "") if passage.parameter else passage.text[:_TOP]
         body = {stem(word) for word in words(told)} - name
         gained = sum(

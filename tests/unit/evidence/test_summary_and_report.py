@@ -442,6 +442,19 @@ def test_a_part_of_a_question_that_is_not_answered_is_named(question, untold):
     assert [claim.text for claim in shown if not claim.citations] == untold
 
 
+@pytest.mark.req("A2", "A14")
+def test_a_part_for_which_an_expected_name_is_cited_is_not_said_to_be_unanswered():
+    """The asker expects one name for each part, and all of them are there."""
+    melt = symbol("box.melt", "def melt(thing):", "Make it liquid with heat.")
+    question = "How do I put a soft thing into the box, and melt a golden statue?"
+    asked = query(question).model_copy(update={"names": ("put", "box.melt")})
+    findings = found(PUT.model_copy(update={"pinned": True}), melt)
+    draft = draft_of(asked, findings)
+    assert "box.melt" in {one.symbol for one in draft.passages.values()}
+    shown = told_with_doubt(asked, findings, draft, Score(score=70, level="medium"))
+    assert not [claim.text for claim in shown.summary if not claim.citations]
+
+
 @pytest.mark.req("A2")
 def test_a_name_inside_of_a_word_is_no_name():
     """`z` is a library's own name, and a letter of "frozen sizes"."""

@@ -136,6 +136,16 @@ def test_a_direct_dependency_beats_a_transitive_one(shop):
 
 
 @pytest.mark.req("R1")
+def test_words_that_are_also_a_transitive_package_do_not_beat_a_direct_one(
+    tmp_path, make_environment, project
+):
+    """ "Into JSON Schema" says what is made, and not what makes it."""
+    make_environment(tmp_path / ".venv", {"zod": "1.0", "json-schema": "1.0"})
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["zod", "other"]\n')
+    assert infer_framework("How can I turn a zod schema into JSON Schema?", project()) == "zod"
+    assert infer_framework("How do I read a type in JSON Schema?", project()) == "json-schema"
+
+
 def test_a_name_with_a_dot_is_that_of_a_dependency(tmp_path, project):
     """`socket.io` is not Python's `socket`, and `express.json` not a file; `package.json` is one."""
     (tmp_path / "package.json").write_text(

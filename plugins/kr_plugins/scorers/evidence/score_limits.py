@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -70,6 +71,7 @@ _ADVISES = re.compile(
 )
 _TYPED = re.compile(r"\(type `[^`\n]{0,300}`[^)\n]{0,300}\)")
 _VERDICT = re.compile(r"(?:Yes|No):")
+_WITHOUT = re.compile(r"\b(?:without|except)\s+(?:an?\s+|the\s+|any\s+)?(\w+)", re.IGNORECASE)
 _FEW_WORDS = 8
 _SHORT = 3
 """A stem of at most three letters is too short to look for inside names."""
@@ -233,8 +235,33 @@ def _lacks(
 
     if untold_parts(query, draft, _HALF):
         yield HIGH - 1, "a part of the question is hardly spoken of"
+    if asked.kind == "difference" and not _contrasts(draft):
+        yield HIGH - 1, "no sentence sets the one against the other"
+    if left_out := _left_out(asked, draft):
+        yield HIGH - 1, f"no sentence says how {left_out} is left out"
     if not worded and not _speaks_of_it(query, asked, first, draft):
         yield little - 1, "what is quoted does not speak of most of what was asked"
+
+
+def _contrasts(draft: Draft) -> bool:
+    """Whether what is quoted of one symbol names another that is cited: two first sentences do not say how they differ."""
+    cited = {_last(one).casefold() for one in draft.passages.values() if one.symbol and not one.parameter}
+    for claim in draft.summary:
+        own = {_last(draft.passages[number]).casefold() for number in claim.citations}
+        if len(own) == 1 and not (cited - own).isdisjoint(words(claim.text.casefold())):
+            return True
+    return False
+
+
+def _left_out(asked: ParsedQuestion, draft: Draft) -> str:
+    """What the question wants left out (`without an intercept`) and the answer does not speak of; else empty."""
+    found = _WITHOUT.search(asked.asking) if asked.kind == "how_to" else None
+    told = itertools.takewhile(
+        lambda text: not text.startswith("See also "), (one.text for one in draft.summary)
+    )
+    said = {stem(word) for text in told for word in words(text)}
+    said |= {stem(word) for example in draft.summary_code for word in words(example.code)}
+    return found[1] if found and stem(found[1].lower()) not in said else ""
 
 
 def _is_named_with_owner(query: ResearchQuery, asked: ParsedQuestion, first: Passage) -> bool:

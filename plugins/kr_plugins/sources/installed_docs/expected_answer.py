@@ -30,6 +30,7 @@ _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
 _MOST_LOOKED_AT = 12
 """Names to look at, the first of which an answer has room for."""
+_OPTIONS = re.compile(r"(?:Options?|Opts|Config|Settings|Props|Params)$")
 _MOST_TAKERS = 2
 """Callables to which one hands its arguments on, whose nearest parameter is shown."""
 
@@ -195,6 +196,7 @@ def _shown(
     handed = [each for each in near if each is not None]
     if not (one.parameters or handed):
         handed += _handed_on(index, answered, one.passage, terms, origin)
+        handed += _option_types(index, one.passage, origin)
     titles = {each.title for each in handed}
     told_first = [each for each in told.passages if each.title not in titles]
     shown = [*attributes, *told_first, *options, *handed]
@@ -209,13 +211,21 @@ def _shown(
 def _handed_on(
     index: PassageIndex, answered: IndexAnswer, given: IndexedPassage, terms: Sequence[Term], origin: Origin
 ) -> Iterator[Passage]:
-    """The parameter nearest to the question of what a callable hands its arguments to, where it says more than the callable: `Option(multiple)` for `click.option`."""
+    """What a callable hands its arguments to says, where it says more: the parameter nearest to the question (`Option(multiple)` for `click.option`), or the signature."""
+    takes_anything = all(name.startswith("*") for name, _default in given.data.get("parameters", ()))
     for name in given.data.get("takers", ())[:_MOST_TAKERS]:
         for hit in index.by_symbol(name)[:1]:
             taker = NamedCallable(name, hit.passage)
             first, *_others = callable_with_parameters(index, answered, taker, terms, origin).passages
-            if first.parameter and first.lead:
+            if (first.parameter and first.lead) or (takes_anything and not first.parameter):
                 yield first
+
+
+def _option_types(index: PassageIndex, given: IndexedPassage, origin: Origin) -> list[Passage]:
+    """The types that hold the options of a callable without documentation: their fields are all that there is."""
+    names = [] if given.lead else given.data.get("types", ())
+    found = (hit.passage for name in names if _OPTIONS.search(name) for hit in index.by_symbol(name)[:1])
+    return [passage_of(one, origin) for one in found if one.data.get("parameters")][:_MOST_TAKERS]
 
 
 def _replacing(index: PassageIndex, old: IndexedPassage) -> list[Hit]:

@@ -70,6 +70,8 @@ _SPELLED = re.compile(
 )
 """The names that a message spells out: between back-ticks, as a key, with an underscore or inner capital."""
 _ERROR_CODE = re.compile(r"\b[A-Z]++(?:_[A-Z\d]++)++\b")
+_ARGUMENT = re.compile(r"[^()]++\(([^()]++)\)")
+"""A callable and an argument that it does not take."""
 _MOST_NAMED = 3
 _RAISED = 1.5
 """What an error counts more in a question about one."""
@@ -90,6 +92,7 @@ _ASKS_FOR_KIND = {
 _PYTHON_VERSION = re.compile(r"(?i)\bpython\s?(?:version\s)?v?(\d[\d.]*)")
 _FORMER = re.compile(r"\b(?:v1|_?legacy|_?compat|_?deprecated)\b", re.IGNORECASE)
 """What a question says that may name a module for former versions."""
+_MIGRATION = re.compile(r"(?i)(?:^|[/_-])(?:migrat(?:ion|ing)|upgrad(?:e|ing))[\w-]*[/.]")
 _EXPLAINED = 3
 """KR looks up types, defaults and code for this many of the first passages."""
 
@@ -129,7 +132,7 @@ def answer(
     missing = tuple(term.word for term in terms if not term.known and not term.weak)
     shown = [_not_sure(found, _passage(found, terms, origin), missing, versions) for found in ranked]
     shown = _marked(shown, ranked, focus, {one.entry.name for one in expected.found})
-    unresolved = {one.name: one for one in (*named.unresolved, *expected.absent)}
+    unresolved = _absent(named.unresolved, expected.absent, parsed)
     answered = IndexAnswer(
         tuple(shown),
         _support(index, ranked, shown, terms, origin),
@@ -145,9 +148,29 @@ def answer(
     answered = about_requirements(index, parsed, answered, origin)
     answered = _with_types(index, answered, origin)
     answered = _by_asked_names(index, answered, (*named.subjects, *named.context, *expected.found))
-    if not answered.passages and answered.unresolved:
-        answered = answered._replace(passages=_beside_absent(index, answered.unresolved, origin))
+    if answered.unresolved and (parsed.kind == "replacement" or not answered.passages):
+        near = _beside_absent(index, answered.unresolved, origin)
+        titles = {one.title for one in near}
+        rest = [one for one in answered.passages if one.title not in titles]
+        answered = answered._replace(passages=(*near, *rest)[:_SHOWN])
     return _with_messages(index, parsed, answered, in_code(parsed), names, origin, expected.found)
+
+
+def _absent(
+    named: Iterable[UnresolvedName], expected: Iterable[UnresolvedName], parsed: ParsedQuestion
+) -> dict[str, UnresolvedName]:
+    """What the library does not have, each once: an argument (`DataFrame(name)`) that is only expected by its plain name."""
+    found = {one.name: one for one in named}
+    said = frozenset(re.findall(r"\w+", parsed.text))
+    for one in expected:
+        argument = _ARGUMENT.fullmatch(one.name)
+        name = argument[1] if argument else one.name
+        if argument and name in found:
+            continue
+        is_only_expected = argument is not None and not one.nearest and name not in said
+        plain = one.model_copy(update={"name": name}) if is_only_expected else one
+        found.setdefault(plain.name, plain)
+    return found
 
 
 def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
@@ -165,21 +188,22 @@ def _about_subject(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> l
 
 
 def _changes_last(ranked: Sequence[RankedPassage], parsed: ParsedQuestion) -> list[RankedPassage]:
-    """The passages with entries of a changelog behind what holds now, unless the question is about a change."""
+    """The passages of a changelog or a guide for migration behind what holds now, unless the question is about a change."""
     if parsed.kind in {"replacement", "error"} or parsed.versions:
         return list(ranked)
     return sorted(ranked, key=lambda one: not one.named and _is_change(one.passage))
 
 
 def _is_change(passage: IndexedPassage) -> bool:
-    file = passage.locator.partition(":")[0].rpartition("/")[2]
-    return passage.kind in {"section", "page"} and CHANGES.match(file) is not None
+    path = passage.locator.partition(":")[0]
+    is_change = CHANGES.match(path.rpartition("/")[2]) or _MIGRATION.search(path)
+    return passage.kind in {"section", "page"} and is_change is not None
 
 
 def _beside_absent(
     index: PassageIndex, absent: Iterable[UnresolvedName], origin: Origin
 ) -> tuple[Passage, ...]:
-    """What is near a name that the library does not have, where nothing else fits: without any passage no answer says so."""
+    """What is near a name that the library does not have: without any passage no answer says so, and a new name resembles the old."""
     near = (name for one in absent for name in (*one.nearest, one.name.rpartition(".")[0]))
     found = (hit.passage for name in dict.fromkeys(near) if name for hit in index.by_symbol(name)[:1])
     return tuple(

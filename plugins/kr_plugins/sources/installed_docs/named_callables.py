@@ -29,7 +29,7 @@ _SAID = 0.5
 """Such a share of the rest of the question the name of a parameter without documentation must say."""
 _SHOWN = 4
 """The callable and so many of its parameters come first."""
-_LISTED = 12
+_LISTED = 8
 """So many of its documented parameters an unsure answer may list."""
 _DOCUMENTED = 4.9
 """The least standing of a public name with documentation."""
@@ -127,7 +127,7 @@ def callable_with_parameters(
         (one.worth, _told(meant, answered, 1.0 - share + share * one.share))
         for one in parameters
         if one.passage.parameter not in passage.data.get("required", ())
-        and (one.passage.lead or one.share >= _SAID)
+        and (one.passage.lead or one.share >= _SAID or one.allows_asked)
         and not (one.passage.data.get("star") or one.passage.data.get("deprecated"))
         and not advises_against(one.passage.text)
         and (meant := parameter_passage(index, symbol, one.passage.parameter or "", origin))

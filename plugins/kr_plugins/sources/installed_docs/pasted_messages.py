@@ -26,6 +26,8 @@ _LONGEST_TAIL = 60
 _LONGEST_HOLE = 200
 _LONE_SENTENCE = 40
 """Characters of a sentence that is known by itself though the first one of its message is not quoted."""
+_LONGEST_LONE = 200
+"""Characters of a message that counts if it is all that was raised."""
 _OF_PYTHON = re.compile(
     r"object has no attribute|unexpected keyword argument|required positional argument|object is not (?:callable|iterable)"
 )
@@ -41,6 +43,10 @@ _RAISED = re.compile(r"\b([A-Z][a-z]\w{0,80}):[ \t]+([^\n]{4,2000})")
 _CLASS = re.compile(r"\w[a-z]\w{0,80}?[A-Z]|Error$|Exception$|Warning$")
 _FAULT = re.compile(r"\b\w{0,80}(?:Error|Exception|Warning)\b")
 _QUOTED = re.compile(r"[\"'`“]((?:[^\s\"'`“”]{1,80} ){3}[^\"“”\n]{1,400})[\"'`”]")
+_SAID = re.compile(
+    r"(?i)\b(?:rais|throw|fail|complain|say|error|exception|message)\w{0,8}\b[^\"'`“\n]{0,20}[\"'`“]((?:[^\s\"'`“”]{1,80} ){1,2}[^\s\"'`“”]{1,80})[\"'`”]"
+)
+"""A short text between quotation marks, behind a word such as "raises"."""
 _COMPLAINS = re.compile(
     r"(?i)\b(?:fail\w{0,4}|invalid|cannot|could not|unable|unknown|unexpected|expected|missing|must|malformed|expired|denied|refused|ignored"
     r"|exceeded|not (?:an?|found|open|defined|allowed|supported)|too (?:large|long|many))\b"
@@ -68,7 +74,11 @@ class _QuotedMessage(NamedTuple):
 def quoted(parsed: ParsedQuestion) -> list[str]:
     """What a question may quote of a message: the text of an error, text between quotation marks, or all of it; nothing where it only asks."""
     text = parsed.text[-_LONGEST:]
-    found = [*(said for _name, said in _raised(text)[-1:]), *_QUOTED.findall(text)[:3]]
+    found = [
+        *(said for _name, said in _raised(text)[-1:]),
+        *_QUOTED.findall(text)[:3],
+        *_SAID.findall(text)[:1],
+    ]
     if not (found or "error" in parsed.kinds or not _ASKS.search(text)):
         return []
     return found or [text[-_COMPARED_TEXT:]]
@@ -103,14 +113,18 @@ def pasted_messages(
     if not quoted(parsed):
         return []
     said = _words_of(text)
-    whole = frozenset(_words_of(one) for _name, one in raised)
+    whole = frozenset(map(_words_of, [*(one for _name, one in raised), *_SAID.findall(text)[:1]]))
     tails = [tail for quote in quotes if _says_enough(tail := _words_of(quote))]
     errors = frozenset(_FAULT.findall(text)).union(name for name, _said in raised)
     messages = [
         one for one in index.unsearched("message") if not _OF_PYTHON.search(one.lead[:_COMPARED_TEXT])
     ]
-    lone = [one for one in in_code if _words_of(one.lead) in whole]
     messages += in_code
+    lone = (
+        [one for one in messages if len(one.lead) <= _LONGEST_LONE and _words_of(one.lead) in whole]
+        if whole
+        else []
+    )
     exact = _best(
         _QuotedMessage(passage, is_same_class, matched)
         for passage in messages

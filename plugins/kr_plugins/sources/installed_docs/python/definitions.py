@@ -58,6 +58,8 @@ class Definition:
     parameters: list[Parameter] = field(default_factory=list)
     returns: str | None = None
     bases: tuple[str, ...] = ()
+    class_keywords: list[Parameter] = field(default_factory=list)
+    """What the statement of a subclass may give beside its bases: `class User(Struct, rename="camel")`."""
     constructor: tuple[int, str] | None = None
     """Line and signature of a class's `__init__`, where it has one; of a function that takes anything, of its fullest overload."""
     deprecated: Deprecation | None = None
@@ -71,6 +73,8 @@ class Definition:
     """The parameters of all its overloads."""
     fields: bool = False
     """A class whose annotated attributes are what its constructor takes."""
+    body: tuple[int, list[str]] = (0, [])
+    """The first line of a short function's code, and its lines, where its docstring says little; else none."""
     value: str | None = None
     """What is assigned to an attribute or constant, verbatim."""
     called: str | None = None

@@ -82,6 +82,12 @@ class Docstring(NamedTuple):
     parameters: tuple[DocumentedParameter, ...]
     code: tuple[CodeBlock, ...]
 
+    def of_parameters(self) -> set[int]:
+        """The numbers of the lines that describe parameters, their headings too: these are passages of their own."""
+        parts = [(section.line, section.end) for section in self.sections if section.parameters]
+        parts += [(parameter.line, parameter.end) for parameter in self.parameters]
+        return {number for start, end in parts for number in range(start, end)}
+
 
 def clean(value: str) -> tuple[list[str], int]:
     """The lines of a docstring without its indentation and outer blank lines, and how many lines were cut off at the top.

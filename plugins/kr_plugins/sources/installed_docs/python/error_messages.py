@@ -25,6 +25,8 @@ _MOST_MESSAGES = 6_000
 _MOST_CHARACTERS = 1_500
 LEAST_WORDS = 4
 LEAST_CHARACTERS = 20
+_FEW_WORDS, _FEW_CHARACTERS = 2, 12
+"""Of a message without holes that an error is raised with: a question that quotes no more may mean it."""
 _LEAST_CONSTANT = 40
 _MOST_LINES = 12
 """Of code that is shown beside a message."""
@@ -192,7 +194,7 @@ class _MessageReader:
         if self.left < 0 or len(self.found) >= _MOST_MESSAGES or not _may_be_text(node):
             return
         text = _text_of(node, names)
-        if not _says_something(text, least) or (not error and text in self.texts):
+        if not _says_something(text, least, error) or (not error and text in self.texts):
             return
         self.texts.add(text)
         if (text, error) not in self.found:
@@ -250,10 +252,11 @@ def _parts(
     return None
 
 
-def _says_something(text: str, least: int) -> bool:
-    """Whether a message has enough fixed words, and so many characters."""
+def _says_something(text: str, least: int, error: str) -> bool:
+    """Whether a message has enough fixed words and characters; the whole message of an error may be short."""
     fixed = text.replace(HOLE, " ")
-    return len(_WORD.findall(fixed)) >= LEAST_WORDS and len(fixed.strip()) >= least
+    few, short = (_FEW_WORDS, _FEW_CHARACTERS) if error and HOLE not in text else (LEAST_WORDS, least)
+    return len(_WORD.findall(fixed)) >= few and len(fixed.strip()) >= short
 
 
 def _inner(statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _read(definition: Definition, find: Find, steps: int, known: Known) -> froze
 
 
 def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """The callables to which a function passes its `**kwargs`; none where it does anything else with them.
+    """The callables to which a function passes its `**kwargs`; none where it does more with them than ask whether there are any.
 
     A local name counts as what it is assigned: `with Session() as session: session.get(**kwargs)` passes them to
     `Session.get`.
@@ -85,6 +86,7 @@ def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
         if number > _MOST_NODES:
             return ()
         used += isinstance(each, ast.Name) and each.id == star
+        used -= _tested(each, star)
         for name, value in _bound(each):
             local.setdefault(name, set()).add(value)
         if isinstance(each, ast.Call):
@@ -97,6 +99,21 @@ def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
         return ()
     meant = [_meant(name, local) for name in dict.fromkeys(found)]
     return tuple(name for name in meant if name) if all(meant) else ()
+
+
+def _tested(node: ast.AST, name: str) -> int:
+    """How often a condition only asks whether a value is empty: `if args or kwargs`."""
+    parts = [node.test] if isinstance(node, ast.If | ast.IfExp) else []
+    count = 0
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.BoolOp):
+            parts += part.values
+        elif isinstance(part, ast.UnaryOp):
+            parts.append(part.operand)
+        else:
+            count += isinstance(part, ast.Name) and part.id == name
+    return count
 
 
 def _meant(name: str, local: dict[str, set[str]]) -> str:
@@ -138,6 +155,17 @@ class ArgumentTakers:
         self._links = links
         self._taken: dict[tuple[str, str, int], frozenset[str] | None] = {}
 
+    @cached_property
+    def handed(self) -> frozenset[tuple[str, str]]:
+        """Module and name of what public functions that take anything hand all of it to: readers need its signature."""
+        functions = (one for module in self._modules.values() for one in module.definitions.values())
+        return frozenset(
+            (taker.module, taker.qualname)
+            for one in functions
+            if _takes_anything(one) and one.passes and self._names.of(one).public
+            for taker in self._takers(one)
+        )
+
     def keywords(self, definition: Definition) -> dict[str, list[str]]:
         """The arguments that a public callable takes by name, where they are known for certain."""
         if definition.kind not in {"function", "class"} or not self._names.of(definition).public:
@@ -149,10 +177,13 @@ class ArgumentTakers:
         """What a public callable hands its further arguments to, by name: `click.option` to `click.Option`."""
         if definition.kind != "function":
             return {}
-        found = [self._taker(definition, passed) for passed in definition.passes[:_MOST_HANDED]]
-        named = [self._names.of(one) for one in found if one is not None and one is not definition]
-        names = dict.fromkeys(one.name for one in named if one.public)
+        named = map(self._names.of, self._takers(definition))
+        names = dict.fromkeys(one.name for one in named if one.public or _takes_anything(definition))
         return {"takers": list(names)} if names else {}
+
+    def _takers(self, definition: Definition) -> list[Definition]:
+        found = [self._taker(definition, passed) for passed in definition.passes[:_MOST_HANDED]]
+        return [one for one in found if one is not None and one is not definition]
 
     def declared(self, definition: Definition, name: str) -> dict[str, str]:
         """The callable that declares a parameter, and its default, which another only documents and passes on."""
@@ -191,6 +222,11 @@ class ArgumentTakers:
                 return None
             cls = bases[0]
         return None
+
+
+def _takes_anything(definition: Definition) -> bool:
+    """Whether a function has no parameter with a name: its signature says nothing."""
+    return definition.kind == "function" and all(one.star for one in definition.parameters)
 
 
 def owner_of(module: Module, definition: Definition) -> Definition | None:

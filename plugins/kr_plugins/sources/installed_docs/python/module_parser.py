@@ -52,7 +52,16 @@ _TRANSPARENT = frozenset(
 _DESCRIPTIONS = frozenset({"desc", "description", "help"})
 _SETTING = re.compile(r"[a-z][a-z0-9_]{2,60}")
 _SHORTEST_DESCRIPTION = 20
+_OF_ANY_CLASS = 3
+"""What each metaclass takes: name, bases and body of a class."""
+_LITTLE = 8
+"""Lines of a docstring beside which the code of a short function is shown."""
+_LONGEST_BODY, _LONGEST_BODY_BESIDE = 20, 10
+"""Lines of such code without a docstring, and beside one."""
+_WIDTH = 60
+"""Characters of a line of such code, on average."""
 _CYTHON = (".pyx", ".pxi")
+_STUBS = (".pyi", *_CYTHON)
 _INCLUDED = re.compile(r"^include [\"'](\w+\.pxi)[\"']", re.MULTILINE)
 _MAX_INCLUDED = 60
 _MOST_INCLUDING = 8
@@ -286,9 +295,23 @@ class _ModuleReader:
             deprecated=deprecation.of_function(node, doc, names, self.text),
             forwards=_forwards(node),
             passes=passed_on(node),
+            body=self.told_by_code(node, doc),
             wrapped=not decorators <= _TRANSPARENT,
             called=fixture,
         )
+
+    def told_by_code(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, doc: docstrings.Docstring | None
+    ) -> tuple[int, list[str]]:
+        """The code of a short function with little documentation or none; readers look there next."""
+        longest = _LONGEST_BODY if doc is None else _LONGEST_BODY_BESIDE
+        last = node.end_lineno or node.lineno
+        is_told = doc is not None and len(doc.lines) - len(doc.of_parameters()) > _LITTLE
+        if is_told or last - node.body[0].lineno > longest + _LITTLE or self.module.path.endswith(_STUBS):
+            return 0, []
+        line, lines = self.text.body(node)
+        fits = len(lines) <= longest and sum(map(len, lines)) <= longest * _WIDTH
+        return (line, lines) if fits else (0, [])
 
     def deprecated_parameters(
         self,
@@ -348,6 +371,7 @@ class _ModuleReader:
                 for attribute in map(self.module.definitions.__getitem__, self.members[here])
                 if attribute.kind == "attribute" and attribute.returns and not _NOT_A_FIELD.match(attribute.returns)
             ]  # fmt: skip
+        definition.class_keywords = self.class_keywords(node, here)
         if definition.doc is None:
             definition.doc, definition.doc_line = self.description(node)
             if definition.doc is not None and not prefix:
@@ -357,6 +381,20 @@ class _ModuleReader:
                 self.add(attribute)
         names = [parameter.name for parameter in definition.parameters]
         definition.deprecated = deprecation.of_class(node, doc, names, self.text)
+
+    def class_keywords(self, node: ast.ClassDef, here: str) -> list[Parameter]:
+        """What `__init_subclass__` takes, or the metaclass behind the name, the bases and the body of a class."""
+        own = self.module.definitions.get(f"{here}__init_subclass__")
+        if own is not None:
+            return [one for one in own.parameters if not one.star]
+        names = [_dotted(one.value) for one in node.keywords if one.arg == "metaclass"]
+        made = [
+            self.module.definitions.get(f"{name}.{method}")
+            for name in names
+            for method in ("__new__", "__init__")
+        ]
+        taken = next((one.parameters for one in made if one is not None), [])
+        return [one for one in taken[_OF_ANY_CLASS:] if not one.star]
 
     def instance_attributes(self, node: ast.ClassDef, prefix: str) -> None:
         """What a constructor documents of the attributes that it sets: `#: Seconds to wait.` above `self.wait = 5`."""

@@ -48,6 +48,10 @@ _MENTION = re.compile(
 )
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
+_LITERAL = re.compile(r"[\"'](\w[\w -]*+)[\"']")
+"""A value that a type allows: `Literal["camel", "kebab"]`."""
+_CALLED = re.compile(r"[A-Za-z_][\w.]*+\([^()]*?\w\s*+=\s*+[\w\"'\[{(]")
+"""A call with an argument by name: `html = create_markdown(plugins=["table"])` shows how it is given."""
 _OF_TOP_CLASS = 2
 """Dots in the name of a member of a class that the package itself offers: `flask.Request.form`."""
 _MAX_CONTEXT = 500
@@ -175,7 +179,8 @@ class _Maker:
         dunder = name.startswith("__") and name.endswith("__")
         if dunder and name not in {"__call__", "__enter__", "__aenter__"}:
             return
-        if not naming.public and definition.doc is None and definition.kind != "constant":
+        is_handed = (definition.module, definition.qualname) in self.takers.handed
+        if not (naming.public or is_handed) and definition.doc is None and definition.kind != "constant":
             return
         if definition.kind in {"attribute", "constant"} and definition.doc is None:
             meant = self.names.resolve(definition.module, definition.qualname)
@@ -303,6 +308,7 @@ class _Maker:
             locator=f"{definition.path}:{definition.line}",
             symbol=naming.name,
             name=shown_name(naming.name),
+            code=(definition.signature,) if naming.public and _CALLED.match(definition.value or "") else (),
             prior=0.5 if naming.public else 0.3,
             data={
                 "lines": [[0, definition.line]],
@@ -344,6 +350,9 @@ class _Maker:
                 share = 1.0 if doc.lines else 0.8
                 yield self.parameter(module, definition, naming, name, parameter, doc, prior * share)
         if naming.public:
+            for keyword in definition.class_keywords:
+                doc = described_outside(definition, keyword.name)
+                yield self.parameter(module, definition, naming, keyword.name, keyword, doc, prior)
             self.forward(module, definition, naming)
 
     def forward(self, module: Module, definition: Definition, naming: PublicName) -> None:
@@ -411,6 +420,8 @@ class _Maker:
         use = min(1.0, log2(1 + self.mentions[name]) / 6)
         of_its_own = parameter is not None and parameter.doc is not None
         is_described = parameter is not None and bool(parameter.doc)
+        is_keyword = any(one is parameter for one in definition.class_keywords)
+        what = "keyword" if is_keyword else "field" if of_its_own and definition.fields else definition.kind
         return IndexedPassage(
             kind="parameter",
             title=f"{naming.name}({name})",
@@ -423,7 +434,11 @@ class _Maker:
             code=tuple(block.code for block in code_blocks(lines)),
             prose=body,
             words=" ".join(
-                [definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "", module.name.replace(".", " ")]
+                [
+                    definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "",
+                    module.name.replace(".", " "),
+                    *_LITERAL.findall((parameter.annotation or "")[:_MAX_CONTEXT] if parameter else ""),
+                ]
             ),
             prior=round(
                 prior
@@ -433,7 +448,7 @@ class _Maker:
                 4,
             ),
             data={
-                "what": "field" if of_its_own and definition.fields else definition.kind,
+                "what": what,
                 "doc": body[:MAX_TEXT],
                 "doc_line": doc.line,
                 "site": site,

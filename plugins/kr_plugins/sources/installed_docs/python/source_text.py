@@ -25,6 +25,7 @@ _MOST_REMARKED = 12
 _FEW_WORDS = 5
 _SENTENCE = re.compile(r"[A-Z`\"'][^=]*$")
 """A remark in words; a statement that is commented out assigns."""
+_DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FEW_FIELDS = 2_000
 _MOST_COMPARED = 2_000_000_000
 """Characters that Python before 3.12 compares to find the fields of a file's f-strings; a second or so."""
@@ -113,6 +114,18 @@ class SourceText:
                 break
         return "\n".join(taken)
 
+    def body(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, list[str]]:
+        """The first line of a function's code below its docstring, and its lines, indented as in the function; none of an empty one."""
+        code = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+        if not code or all(map(_does_nothing, code)) or code[0].lineno == node.lineno:
+            return 0, []
+        decorators = code[0].decorator_list if isinstance(code[0], _DECORATED) else []
+        first = min([code[0].lineno, *(one.lineno for one in decorators)])
+        while self.lines[first - 2].lstrip().startswith("#") and first - 1 > node.lineno:
+            first -= 1
+        lines = self.lines[first - 1 : code[-1].end_lineno]
+        return first, [_dedent(line, node.col_offset).rstrip() for line in lines]
+
     def between(self, argument: ast.arg, default: ast.expr) -> str:
         """The source from an argument to the end of its default, on one line."""
         first, last = argument.lineno - 1, (default.end_lineno or default.lineno) - 1
@@ -181,6 +194,13 @@ class SourceText:
         ):
             return None, 0
         return docstrings.parse(remark), first + 1
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement tells nothing of what a function does: `pass`, `...`, `raise NotImplementedError`."""
+    return isinstance(statement, ast.Pass | ast.Raise) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
 
 
 def _characters(raw: bytes) -> int:

@@ -19,7 +19,7 @@ _MAX_OPENING = 4
 
 
 def symbol_text(definition: Definition) -> tuple[str, list[list[int]]]:
-    """Signature (a class's constructor too) and docstring without its parameter sections, which are passages of their own."""
+    """Signature (a class's constructor too), docstring without its parameter sections, which are passages of their own, and short code."""
     parts = definition.signature.split("\n")
     lines = [[0, definition.line]]
     if definition.constructor is not None:
@@ -35,22 +35,27 @@ def symbol_text(definition: Definition) -> tuple[str, list[list[int]]]:
         lines.append([len(parts), definition.deprecated.line])
         parts.extend(added)
     if doc is None:
+        _add_body(definition, parts, lines)
         return "\n".join(parts), lines
-    skipped = {
-        number
-        for section in doc.sections
-        if section.parameters
-        for number in range(section.line, section.end)
-    } | {number for parameter in doc.parameters for number in range(parameter.line, parameter.end)}
     size = sum(map(len, parts))
     previous = None
-    kept = _kept_lines(doc, skipped, MAX_TEXT - size)
+    kept = _kept_lines(doc, doc.of_parameters(), MAX_TEXT - size)
     for number in kept:
         if previous is None or number != previous + 1:
             lines.append([len(parts), definition.doc_line + number])
         parts.append(doc.lines[number])
         previous = number
+    _add_body(definition, parts, lines)
     return "\n".join(parts), lines
+
+
+def _add_body(definition: Definition, parts: list[str], lines: list[list[int]]) -> None:
+    """Add a short function's code between fences, so that no sentence is taken from it."""
+    first, body = definition.body
+    if body:
+        fence = "~~~" if any("```" in line for line in body) else "```"
+        lines.append([len(parts), first - 1])  # the fence stands in the place of the line above
+        parts.extend([f"{fence}python", *body, fence])
 
 
 def deprecation_lines(definition: Definition) -> tuple[str, ...]:
