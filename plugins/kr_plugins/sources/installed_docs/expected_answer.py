@@ -30,6 +30,8 @@ _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
 _MOST_LOOKED_AT = 12
 """Names to look at, the first of which an answer has room for."""
+_USES = ("__call__", "__enter__")
+"""How an instance is used that a function makes: as a decorator, in a `with` statement."""
 _OPTIONS = re.compile(r"(?:Options?|Opts|Config|Settings|Props|Params)$")
 _MOST_TAKERS = 2
 """Callables to which one hands its arguments on, whose nearest parameter is shown."""
@@ -217,8 +219,11 @@ def _handed_on(
         for hit in index.by_symbol(name)[:1]:
             taker = NamedCallable(name, hit.passage)
             first, *_others = callable_with_parameters(index, answered, taker, terms, origin).passages
-            if (first.parameter and first.lead) or (takes_anything and not first.parameter):
+            is_made = not given.lead and first.what == "class"
+            if (first.parameter and first.lead) or (not first.parameter and (takes_anything or is_made)):
                 yield first
+            for use in (f"{name}.{method}" for method in _USES if is_made):
+                yield from (passage_of(each.passage, origin) for each in index.by_symbol(use)[:1])
 
 
 def _option_types(index: PassageIndex, given: IndexedPassage, origin: Origin) -> list[Passage]:

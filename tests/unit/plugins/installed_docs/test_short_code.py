@@ -112,6 +112,34 @@ def test_what_a_function_hands_all_its_arguments_to_is_shown_though_it_is_privat
     assert "edge=None, twice=False" in found.passage("box._Folding").text
 
 
+def test_the_class_that_a_function_only_makes_is_shown_with_how_it_is_used(ask_about, install):
+    """`lock` says nothing, its class tells that it serves as a decorator."""
+    install(
+        "shed",
+        {
+            "shed/__init__.py": '''\
+            """Sheds."""
+
+            def lock(name, ttl=None):
+                return _Lock(name, ttl)
+
+            class _Lock:
+                """Keeps others out."""
+
+                def __init__(self, name, ttl=None): ...
+
+                def __call__(self, function):
+                    return self.around(function)
+
+                def __enter__(self):
+                    return self.acquire()
+            '''
+        },
+    )
+    told, _level = ask_about("shed", "How do I keep a second worker out?", "lock")
+    assert "`shed._Lock(name, ttl=None)`: Keeps others out." in told
+
+
 def test_a_call_at_the_top_of_a_module_is_an_example(package):
     assert package({"__init__.py": BOX}).passage("box.painted").code == (
         'painted = paint(colours=["red", "blue"])',

@@ -67,6 +67,8 @@ class Definition:
     """The callable to which a function passes its `**kwargs` on."""
     passes: tuple[str, ...] = ()
     """All callables to which it passes its `**kwargs` on, where it does nothing else with them."""
+    makes: str | None = None
+    """The class of which it only returns a new instance."""
     wrapped: bool = False
     """A decorator may change what it takes."""
     overloads: frozenset[str] = frozenset()

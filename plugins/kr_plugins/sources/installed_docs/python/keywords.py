@@ -101,6 +101,13 @@ def passed_on(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     return tuple(name for name in meant if name) if all(meant) else ()
 
 
+def made_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """The class whose new instance is all that a function returns: `return TaskLock(self, name)`."""
+    only = node.body[-1] if len(node.body) <= 1 + (ast.get_docstring(node, clean=False) is not None) else None
+    name = _dotted(only.value) if isinstance(only, ast.Return) and isinstance(only.value, ast.Call) else ""
+    return name if name.rpartition(".")[2][:1].isupper() else None
+
+
 def _tested(node: ast.AST, name: str) -> int:
     """How often a condition only asks whether a value is empty: `if args or kwargs`."""
     parts = [node.test] if isinstance(node, ast.If | ast.IfExp) else []
@@ -157,12 +164,12 @@ class ArgumentTakers:
 
     @cached_property
     def handed(self) -> frozenset[tuple[str, str]]:
-        """Module and name of what public functions that take anything hand all of it to: readers need its signature."""
+        """Module and name of what public functions hand all of their arguments to, or only make: readers need its signature."""
         functions = (one for module in self._modules.values() for one in module.definitions.values())
         return frozenset(
             (taker.module, taker.qualname)
             for one in functions
-            if _takes_anything(one) and one.passes and self._names.of(one).public
+            if (_takes_anything(one) or _says_only_what_it_makes(one)) and self._names.of(one).public
             for taker in self._takers(one)
         )
 
@@ -178,11 +185,13 @@ class ArgumentTakers:
         if definition.kind != "function":
             return {}
         named = map(self._names.of, self._takers(definition))
-        names = dict.fromkeys(one.name for one in named if one.public or _takes_anything(definition))
+        is_bare = _takes_anything(definition) or _says_only_what_it_makes(definition)
+        names = dict.fromkeys(one.name for one in named if one.public or is_bare)
         return {"takers": list(names)} if names else {}
 
     def _takers(self, definition: Definition) -> list[Definition]:
-        found = [self._taker(definition, passed) for passed in definition.passes[:_MOST_HANDED]]
+        made = [definition.makes] if definition.makes and _says_only_what_it_makes(definition) else []
+        found = [self._taker(definition, one) for one in [*definition.passes[:_MOST_HANDED], *made]]
         return [one for one in found if one is not None and one is not definition]
 
     def declared(self, definition: Definition, name: str) -> dict[str, str]:
@@ -227,6 +236,11 @@ class ArgumentTakers:
 def _takes_anything(definition: Definition) -> bool:
     """Whether a function has no parameter with a name: its signature says nothing."""
     return definition.kind == "function" and all(one.star for one in definition.parameters)
+
+
+def _says_only_what_it_makes(definition: Definition) -> bool:
+    """Whether a function has no documentation and only returns a new instance of a class, which may have some."""
+    return definition.doc is None and definition.makes is not None
 
 
 def owner_of(module: Module, definition: Definition) -> Definition | None:

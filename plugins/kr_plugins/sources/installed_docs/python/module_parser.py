@@ -26,7 +26,7 @@ from kr_plugins.sources.installed_docs.python.code_settings import settings_of
 from kr_plugins.sources.installed_docs.python.cython import as_python
 from kr_plugins.sources.installed_docs.python.definitions import LONGEST_NAME, Definition, Module, Parameter
 from kr_plugins.sources.installed_docs.python.error_messages import messages_of
-from kr_plugins.sources.installed_docs.python.keywords import passed_on
+from kr_plugins.sources.installed_docs.python.keywords import made_by, passed_on
 from kr_plugins.sources.installed_docs.python.newer_syntax import as_older
 from kr_plugins.sources.installed_docs.python.source_text import (
     SourceText,
@@ -295,6 +295,7 @@ class _ModuleReader:
             deprecated=deprecation.of_function(node, doc, names, self.text),
             forwards=_forwards(node),
             passes=passed_on(node),
+            makes=made_by(node),
             body=self.told_by_code(node, doc),
             wrapped=not decorators <= _TRANSPARENT,
             called=fixture,
