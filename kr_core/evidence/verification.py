@@ -306,7 +306,7 @@ def _is_notice(text: str, part: str, evidence: Mapping[str, Any]) -> bool:
         subject = rf"{name}(?: {_VERSION})?"
         notice = rf"The documentation of {subject} (?:{unknown}); the nearest passages follow\."
         nothing_of = f"says nothing of {words}"
-        doubt = rf"KR is not sure of this(?:: the documentation of {subject} {nothing_of})?; closest:"
+        doubt = rf"KR (?:is not sure of this|found what you named, and is not sure that it answers this)(?:: the documentation of {subject} {nothing_of})?; closest:"
         nothing = rf"KR found no answer in {subject}(?:, which {nothing_of})?; this comes closest:"
         bare = rf"KR found only signatures in {subject}, without a word about them:"
         near = r"; the nearest: `[^`\[\]]{1,200}`(?:, `[^`\[\]]{1,200}`){0,2}"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from kr_core.protocols import Renderer, Scorer
     from kr_core.research.entry_lookup import LookupResult
 
+_UNSURE = "KR is not sure of this"
+_NAMED = "KR found what you named, and is not sure that it answers this"
 _WORD = re.compile(r"[\d_.+-]*[^\W\d_][\w.+-]*")
 """A word of a question; a figure is the asker's own value, and two words side by side are not a term of a library."""
 _NEAREST = 8
@@ -100,7 +102,7 @@ def told_with_doubt(
     subject, unknown = _subject(query, findings), _says_nothing_of(findings)
     if found:
         reason = f": the documentation of {subject} {unknown}" if unknown else ""
-        opening = f"KR is not sure of this{reason}; closest:"
+        opening = f"{_NAMED if _is_as_named(query, findings) else _UNSURE}{reason}; closest:"
     else:
         reason = f", which {unknown}" if unknown else ""
         opening = f"KR found no answer in {subject}{reason}; this comes closest:"
@@ -146,6 +148,13 @@ def _is_about(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> 
     return is_expected or _is_pinned(findings) or answered(findings).coverage > _NOT_ABOUT
 
 
+def _is_as_named(query: ResearchQuery, findings: Sequence[tuple[str, Finding]]) -> bool:
+    """Whether what the asker expects is there and comes first: whether it answers is all that is in doubt."""
+    first = next((finding.passages[0] for _source, finding in findings if finding.passages), None)
+    is_absent = any(not one.mentioned for _source, finding in findings for one in finding.unresolved)
+    return first is not None and is_named(query, first) and not is_absent
+
+
 def _is_pinned(findings: Sequence[tuple[str, Finding]]) -> bool:
     return any(finding.passages[0].pinned for _source, finding in findings if finding.passages)
 
@@ -154,6 +163,8 @@ def _says_nothing_of(findings: Sequence[tuple[str, Finding]]) -> str:
     """`says nothing of "lid"`, where words of the question are missing and little of it is covered; else empty."""
     coverage = answered(findings)
     held = {word for passage in _nearest(findings) for word in words(_held_by(passage))}
+    absent = (one.name for _source, finding in findings for one in finding.unresolved)
+    held.update(part.lower() for name in absent for part in (name, *name.split(".")))  # KR says so already
     missing = [
         word
         for word in coverage.missing

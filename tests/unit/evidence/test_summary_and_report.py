@@ -310,6 +310,18 @@ def doubted(question, findings, score=LOW):
     return draft
 
 
+@pytest.mark.req("A9", "A14")
+def test_an_answer_of_what_the_asker_named_says_that_only_the_answer_is_in_doubt():
+    """Unless something else that was named is not there."""
+    asked = query("How do I seal a thing?").model_copy(update={"names": ("put",)})
+    opening = "KR found what you named, and is not sure that it answers this; closest:"
+    for absent, said in ((), opening), (("seal",), UNSURE):
+        findings = found(PUT, unresolved=tuple(UnresolvedName(name=name) for name in absent))
+        draft = told_with_doubt(asked, findings, draft_of(asked, findings), LOW)
+        assert problems(draft, asked.question) == []
+        assert said in [claim.text for claim in draft.summary]
+
+
 @pytest.mark.req("A8", "A9")
 def test_an_answer_that_is_not_sure_says_so_and_shows_the_passages_as_they_are():
     """No sentence answers, nothing is called "See also", and two neighbours of what the question names are shown."""

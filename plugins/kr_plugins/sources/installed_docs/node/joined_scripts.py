@@ -95,12 +95,12 @@ class JoinedScripts:
             text = self._read(path)
             if text is None or "/**" not in text or len(text) > _LARGEST:
                 continue
-            if not _DEFAULTS.search(text) and _is_declared(path):
-                continue
             left -= len(text)
             if left < 0:
                 return
             if len(text) > _WIDEST * (1 + text.count("\n")):
+                continue
+            if not _DEFAULTS.search(text) and _is_declared(path):
                 continue
             for name, declaration, aliases in documented_names(text, self._called):
                 told = ScriptComment(path, _telling(declaration))
