@@ -92,7 +92,10 @@ _ASKS_FOR_KIND = {
 _PYTHON_VERSION = re.compile(r"(?i)\bpython\s?(?:version\s)?v?(\d[\d.]*)")
 _FORMER = re.compile(r"\b(?:v1|_?legacy|_?compat|_?deprecated)\b", re.IGNORECASE)
 """What a question says that may name a module for former versions."""
-_MIGRATION = re.compile(r"(?i)(?:^|[/_-])(?:migrat(?:ion|ing)|upgrad(?:e|ing))[\w-]*[/.]")
+_MIGRATION = re.compile(
+    r"(?i)(?<![a-z])(?:(?:migration|upgrade)[-_]?guides?|migrating|upgrading|(?:migrat(?:e|ion)|upgrade)[-_](?:to|from))(?![a-z])"
+)
+"""In the path of a page: it tells of what changed."""
 _EXPLAINED = 3
 """KR looks up types, defaults and code for this many of the first passages."""
 

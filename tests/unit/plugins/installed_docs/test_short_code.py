@@ -248,3 +248,19 @@ def test_what_resembles_a_name_that_is_gone_comes_first_where_its_successor_is_a
     assert told.index("with_row_index(") < told.index("`frames.Frame(")
     assert "Frame(with_row_count)" not in told
     assert level == "low"
+
+
+@pytest.mark.req("A7")
+def test_a_guide_for_migration_comes_after_what_holds_now(ask_about, install):
+    """Unless the question is about a change."""
+    page = "# Lamps\n\n## Light a lamp\n\n{} a lamp with a match and a candle of wax.\n"
+    install(
+        "lantern",
+        {
+            "lantern/__init__.py": '"""Lanterns."""\n',
+            "lantern/docs/migration-guides/v2.md": page.format("Light since version 2"),
+            "lantern/docs/lamps.md": page.format("Light"),
+        },
+    )
+    told, _level = ask_about("lantern", "How do I light a lamp with a match and a candle of wax?")
+    assert told.index("Light a lamp with a match") < told.index("since version 2")
