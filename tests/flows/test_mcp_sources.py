@@ -227,7 +227,7 @@ def test_deepwiki_is_asked_about_the_repository_of_what_is_installed(bench, conf
 @pytest.mark.req("R7", "R9")
 def test_deepwiki_is_not_asked_about_what_has_no_known_repository(bench, configured):
     """That it could not look is told, with what to do, and costs nothing."""
-    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/", "pypi_url": "", "npm_url": ""})
+    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/mcp", "pypi_url": "", "npm_url": ""})
     answer = bench.ask(request=bench.request())
     assert outcomes(answer) == {"deepwiki": Outcome.unavailable}
     notes = " / ".join(answer.result.results.degradation_notes)

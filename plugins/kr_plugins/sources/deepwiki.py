@@ -54,11 +54,15 @@ _MOST_SECONDS = 4.0
 _NOT_FOUND = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 
+_REGISTRY = re.compile(r"https?://[^\s/?#]++[^\s?#]*+")
+_SERVER = re.compile(r"https?://[^\s/?#]++(?:/[^\s/?#]++)*+(?<=/mcp)/?")
+
+
 class DeepWikiSettings(Settings):
     """Settings of the source, `plugins.deepwiki` in `kr.yaml`."""
 
     url: str = "https://mcp.deepwiki.com/mcp"
-    """The address of the MCP server."""
+    """The address of the MCP server; its path ends with `/mcp`, so that a request means nothing to any other service."""
 
     pypi_url: str = "https://pypi.org"
     """Where KR asks for the repository of a Python package that is not installed; empty: nowhere."""
@@ -68,14 +72,14 @@ class DeepWikiSettings(Settings):
     @field_validator("url")
     @classmethod
     def _is_address(cls, url: str) -> str:
-        if not url.startswith(("https://", "http://")):
+        if not _SERVER.fullmatch(url):
             raise ValueError("give the address of a server, such as https://mcp.deepwiki.com/mcp")
         return url
 
     @field_validator("pypi_url", "npm_url")
     @classmethod
     def _is_registry(cls, url: str) -> str:
-        if url and not url.startswith(("https://", "http://")):
+        if url and not _REGISTRY.fullmatch(url):
             raise ValueError("give the address of a registry, such as https://pypi.org, or nothing for none")
         return url
 

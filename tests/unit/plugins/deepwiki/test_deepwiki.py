@@ -129,10 +129,33 @@ def test_a_project_of_another_kind_knows_no_repository():
     assert repository_of("parcel", Own()) is None
 
 
-def test_an_address_that_is_none_is_refused():
-    """With what to write."""
+@pytest.mark.req("Z2")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mcp.deepwiki.com",
+        "http://127.0.0.1:2375/containers/db/kill?signal=KILL",
+        "http://127.0.0.1:2375/containers/db/kill",
+        "http://127.0.0.1:2375/kill#/mcp",
+        "http://127.0.0.1:2375/kill?/mcp",
+        "http://127.0.0.1:2375/kill /mcp",
+        "http://127.0.0.1:2375mcp",
+    ],
+)
+def test_an_address_that_is_none_of_an_mcp_server_is_refused(url):
+    """With what to write; a request to any other path may do something on this machine."""
     with pytest.raises(ValidationError, match="give the address of a server"):
-        DeepWikiSettings(url="mcp.deepwiki.com")
+        DeepWikiSettings(url=url)
+
+
+@pytest.mark.parametrize("url", ["https://mcp.deepwiki.com/mcp", "http://127.0.0.1:8000/a/mcp/"])
+def test_an_address_of_an_mcp_server_is_taken(url):
+    assert DeepWikiSettings(url=url).url == url
+
+
+def test_a_registry_has_no_query():
+    with pytest.raises(ValidationError, match="give the address of a registry"):
+        DeepWikiSettings(pypi_url="https://pypi.example/?a=1")
 
 
 # -- answers ---------------------------------------------------------------------------------------------
