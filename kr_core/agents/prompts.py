@@ -154,13 +154,14 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
             notes.append(f"knowledge of {profile.name}: {name} leads out of its folder and was left out")
             continue
         try:
-            text = redacted(read_text(path, limit=_LARGEST, within=folder, errors="replace").strip())
+            text = read_text(path, limit=_LARGEST, within=folder, errors="replace").strip()
         except OSError as error:
             if error.errno == errno.EFBIG:
                 notes.append(f"knowledge of {profile.name}: {name} did not fit and was left out")
                 continue
             notes.append(f"knowledge of {profile.name}: {name}: {error.strerror or error}")
             continue
+        text = redacted(text) if len(text) <= left else text  # which takes its time
         if len(text) > left:
             notes.append(f"knowledge of {profile.name}: {name} did not fit any more and was left out")
             continue

@@ -22,7 +22,8 @@ _SECRETS = re.compile(
     | \bnpm_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,} | \bhf_[A-Za-z0-9]{20,}
     | \bxox[abeoprs]-[A-Za-z0-9-]{8,} | \bAIza[A-Za-z0-9_-]{30,}
     | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*              # a JSON Web Token
+    | (?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.[A-Za-z0-9_-]{8,}+\.)            # a JSON Web Token: looked for once in a run
+      [A-Za-z0-9_-]*?\beyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]++\.[A-Za-z0-9_-]*+
     """,
     re.VERBOSE | re.DOTALL,
 )

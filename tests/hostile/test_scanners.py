@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from functools import partial
 from heapq import nlargest
 
 import pytest
@@ -16,6 +17,7 @@ from support.spec_files import questions_in
 
 from kr_core.model import Passage
 from kr_core.search.documents.source_code import pieces
+from kr_plugins.sources.installed_docs.node.script_comments import documented_names
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -95,6 +97,14 @@ _CRAFTED = {
         "# A\n\n## B\n" + "".join(f"[NEEDS CLARIFICATION: {number}?]" for number in range(20_000)),
     ),
     "blanks in a function's parentheses": (pieces, ("int f(" + " " * 393 + "x\n") * 250),
+    "constructors of one class": (
+        partial(documented_names, called="a"),
+        "exports.A = A\nclass A {\n"
+        + "".join(
+            "/** x" + "".join(f"\n@param a{number}n{part} x" for part in range(10)) + "*/constructor(){\n"
+            for number in range(5_000)
+        ),
+    ),
     "a quote in a passage of many lines": (
         lambda text: Passage(text=text, url="https://a.example/").locate("the last"),
         "a row\n" * 300_000 + "the last",

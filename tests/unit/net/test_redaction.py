@@ -92,7 +92,8 @@ def test_what_is_no_secret_stays(text):
 
 @pytest.mark.req("R19", "Z4")
 @pytest.mark.parametrize(
-    "part", ["a.", "token", "sk-", "-----BEGIN", "password ", "://a", "/a ", "[a", "`a", "basic a"]
+    "part",
+    ["a.", "token", "sk-", "-----BEGIN", "password ", "://a", "/a ", "[a", "`a", "basic a", "eyJ-", "eyJ-."],
 )
 def test_what_is_made_to_be_slow_is_read_in_a_moment(part):
     """An address that a page leads to may be as long as it likes; it is looked through on its way into an event."""

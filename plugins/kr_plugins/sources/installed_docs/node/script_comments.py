@@ -46,6 +46,8 @@ _TAG = re.compile(r"@(name|memberOf|memberof|alias)[ \t]++(\S++)")
 _FOR_USERS = re.compile(r"@(?:static|public|memberOf|memberof|alias|name|api[ \t]+public)\b")
 _CLASS = re.compile(rf"^(?:export[ ]++)?+(?:default[ ]++)?+class[ ]++({_NAME})", re.MULTILINE)
 _WORD = re.compile(_NAME)
+_MOST_PARAMETERS = 200
+"""Of the constructor of a class, all its comments together."""
 _PARAMETER = re.compile(r"@param\s++(?:\{[^}]*+\}\s*+)?+(\[?)([\w$]++)(?!\.)")
 _CONSTRUCTOR = "constructor"
 _NO_METHODS = frozenset("if for while switch catch return constructor function with".split())
@@ -182,7 +184,7 @@ def _class(text: str, start: int, name: str, breaks: list[int]) -> DocumentedNam
 def _constructed(made: DocumentedName, comment: str, told: tsdoc.TSDocComment) -> DocumentedName:
     """A class with what the comment of its constructor says of the parameters."""
     own = made.declaration.comment or told
-    parameters = tuple(dict.fromkeys((*own.parameters, *told.parameters)))
+    parameters = tuple(dict.fromkeys((*own.parameters, *told.parameters)))[:_MOST_PARAMETERS]
     declaration = replace(
         made.declaration, comment=own._replace(parameters=parameters), parameters=_taken_by(comment)
     )
