@@ -226,7 +226,7 @@ def passage_saying(index: PassageIndex, name: str, owner: str = "") -> IndexedPa
     in_code = None
     for hit in index.saying(f"{owner} {name}", _MOST_SAYING):
         passage = hit.passage
-        if spelled.search(passage.text):
+        if spelled.search(passage.documentation):
             return passage
         if in_code is None and any(map(spelled.search, passage.code)):
             in_code = passage

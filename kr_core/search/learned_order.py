@@ -86,7 +86,7 @@ def traits_of(
     asked = [term.word for term in terms if " " not in term.word]
     top = max((found.score for found in first), default=0.0) or 1.0
     leads = nearness(asked, [found.passage.lead for found in first])
-    bodies = nearness(asked, [found.passage.text[:_NEAR_TOP] for found in first], whole=True)
+    bodies = nearness(asked, [found.passage.documentation[:_NEAR_TOP] for found in first], whole=True)
     of_owner: dict[str, float] = {}
     for found in first:
         owner = _owner(found.passage)
@@ -122,7 +122,7 @@ def _kind_of(passage: IndexedPassage) -> dict[str, float]:
         "needed": bool(passage.data.get("needed")),
         "internal": any(part.lower().lstrip("_") in _INTERNAL for part in modules[1:]),
         "depth": len(modules) + 1,
-        "length": log(1 + min(len(passage.text), _LONGEST)),
+        "length": log(1 + min(len(passage.documentation), _LONGEST)),
     }
     return {name: float(value) for name, value in known.items()}
 

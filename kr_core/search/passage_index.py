@@ -28,7 +28,8 @@ class IndexedPassage(NamedTuple):
     replaces `text` in the search if `text` contains noise. `words` are further search words that do not occur in the
     passage. `prior` (0-1) says how likely users are to ask for it: public before private, documented before
     undocumented. `data` belongs to the source: JSON values that come back with the passage; `also` in it (other names)
-    and `needed` (a parameter without default) help to rank symbols. A passage of kind `message` (what an error says),
+    and `needed` (a parameter without default) help to rank symbols; `body` is the line at which a function's code
+    begins. A passage of kind `message` (what an error says),
     `setting` (code that reads one) or `requirements` (of a distribution) is not searched: `PassageIndex.unsearched`
     returns it.
     """
@@ -46,6 +47,12 @@ class IndexedPassage(NamedTuple):
     prior: float = 1.0
     data: dict[str, Any] = {}  # noqa: RUF012  never changed; NamedTuple has no default factory
     prose: str | None = None
+
+    @property
+    def documentation(self) -> str:
+        """The text without a function's code, which speaks of more than the function does."""
+        body = self.data.get("body")
+        return self.text if body is None else "\n".join(self.text.split("\n")[:body])
 
 
 FORMAT = 6

@@ -139,7 +139,7 @@ def _shares(hits: Sequence[Hit], terms: Sequence[Term], symbol: str) -> Iterator
         said = parts_of(passage.parameter or (passage.symbol or "").rpartition(".")[2]) - name
         lead = {stem(word) for word in words(passage.lead)} - name
         said |= _allowed(passage)
-        told = passage.data.get("doc", "") if passage.parameter else passage.text[:_TOP]
+        told = passage.data.get("doc", "") if passage.parameter else passage.documentation[:_TOP]
         body = {stem(word) for word in words(told)} - name
         gained = sum(
             term.weight * max(

@@ -228,7 +228,7 @@ def _worded_parameter_first(
     takers = dict.fromkeys(one.symbol for one in answered.passages[:_MOST_SHOWN] if one.symbol)
     shown = [one.symbol for one in answered.passages if one.symbol]
     for symbol in takers:
-        told = " ".join([symbol, *(hit.passage.text for hit in index.by_symbol(symbol))])
+        told = " ".join([symbol, *(hit.passage.documentation for hit in index.by_symbol(symbol))])
         elsewhere = named_elsewhere(shown, told)
         for name in optional_parameters(index, symbol)[:_MOST_TAKEN]:
             meant = (

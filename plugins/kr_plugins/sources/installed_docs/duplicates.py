@@ -30,7 +30,7 @@ def collapse(passages: Iterable[IndexedPassage], *, of_owner: str = "") -> list[
         if passage.kind == "parameter" and documented:
             key = (f"parameter {passage.parameter}", passage.lead)
         elif passage.kind == "symbol" and documented:
-            body = "\n".join(passage.text.split("\n")[passage.data["signature"].count("\n") + 1 :])
+            body = "\n".join(passage.documentation.split("\n")[passage.data["signature"].count("\n") + 1 :])
             is_own = of_owner and passage.data.get("what") == of_owner
             name = passage.title if is_own else passage.title.rpartition(".")[2]
             key = (f"symbol {name}", body)

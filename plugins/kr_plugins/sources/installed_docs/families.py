@@ -331,7 +331,7 @@ class FamilyFinder:
             (1.0, _stems(f"{last} {passage.parameter or ''}")),
             (_IN_LEAD, {stem(word) for word in words(passage.lead)}),
             (_IN_OWNER, _stems(owner)),
-            (_IN_TEXT, {stem(word) for word in words(passage.text[:_NEAR_TOP])}),
+            (_IN_TEXT, {stem(word) for word in words(passage.documentation[:_NEAR_TOP])}),
         )
         gained = 0.0
         for term in self._terms:

@@ -367,7 +367,7 @@ def _telling_of(index: PassageIndex, parameter: IndexedPassage) -> IndexedPassag
     """The callable whose documentation says something of a parameter that has none of its own."""
     name = re.compile(rf"(?<!\w){re.escape(parameter.parameter or '')}(?!\w)")
     takers = index.by_symbol(parameter.symbol or "")
-    return next((hit.passage for hit in takers if len(name.findall(hit.passage.text)) > 1), None)
+    return next((hit.passage for hit in takers if len(name.findall(hit.passage.documentation)) > 1), None)
 
 
 def _pins(named: Resolution, parsed: ParsedQuestion) -> list[Pin]:

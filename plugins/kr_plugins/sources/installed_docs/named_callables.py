@@ -179,7 +179,7 @@ def _callables(index: PassageIndex, parsed: ParsedQuestion, named: Resolution) -
 
 def _speaks_of(passage: IndexedPassage, parameter: str) -> bool:
     """Whether what a callable says of itself names a parameter outside of the signature."""
-    return len(re.findall(rf"(?<!\w){re.escape(parameter)}(?!\w)", passage.text)) > 1
+    return len(re.findall(rf"(?<!\w){re.escape(parameter)}(?!\w)", passage.documentation)) > 1
 
 
 def _is_shown(symbol: str, passages: Sequence[Passage]) -> bool:

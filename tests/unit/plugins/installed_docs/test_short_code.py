@@ -264,3 +264,27 @@ def test_a_guide_for_migration_comes_after_what_holds_now(ask_about, install):
     )
     told, _level = ask_about("lantern", "How do I light a lamp with a match and a candle of wax?")
     assert told.index("Light a lamp with a match") < told.index("since version 2")
+
+
+def test_functions_of_the_same_documentation_are_one_passage_whatever_their_code(package):
+    said = '    """Open the box with care and a key."""\n'
+    code = f"class A:\n    def open(self):\n    {said}        return 1\n\nclass B:\n    def open(self):\n    {said}        return 2\n"
+    titles = package({"__init__.py": code}).titles
+    assert len([one for one in titles if one.endswith(".open")]) == 1
+
+
+def test_a_parameter_of_which_only_the_code_speaks_comes_first(ask_about, install):
+    """The code of a function is no documentation of the parameters that it uses."""
+    install(
+        "crew",
+        {
+            "crew/__init__.py": """\
+            def sail(tries=0):
+                def inner(crew):
+                    return repeat(crew, tries=tries)
+                return inner
+            """
+        },
+    )
+    told, _level = ask_about("crew", "Can crew.sail have more tries?", "crew.sail", "tries")
+    assert told.index("`crew.sail(tries=...)`") < told.index("`crew.sail(tries=0)`")

@@ -224,6 +224,7 @@ class _Maker:
                 ],
                 "returns": definition.returns,
                 "default": definition.short_value if definition.kind == "constant" else None,
+                **({"body": lines[-1][0]} if definition.body[1] else {}),
                 **self.takers.keywords(definition),
                 **self.takers.takers(definition),
                 "aliases": list(naming.also),
