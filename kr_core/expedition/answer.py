@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kr_core.expedition.survey_report import ReportSubject
     from kr_core.model.expedition import Axiom, Signal
 
-__all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen", "with_confidence"]
+__all__ = ["AnswerLines", "ParsedAnswer", "answer_of", "chosen", "with_head"]
 
 _FIRST = 5
 _NEAR_BEST = 0.6
@@ -170,10 +170,10 @@ def answer_of(state: ExpeditionState, told: Sequence[str] = (), by: Sequence[Axi
     return ParsedAnswer("\n".join(made.lines) + "\n", tuple(made.cited), answers or bool(told))
 
 
-def with_confidence(text: str, sure: str) -> str:
-    """A report that says below its question how sure it is."""
-    head, _line, rest = text.partition("\n")
-    return f"{head}\n\n**{sure}**\n{rest}"
+def with_head(text: str, paragraphs: Sequence[str]) -> str:
+    """A report with paragraphs below its question: how sure it is, what is noted on its sources."""
+    question, _line, rest = text.partition("\n")
+    return "\n\n".join([question, *paragraphs]) + f"\n{rest}"
 
 
 def _surveyed(

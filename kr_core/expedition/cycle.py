@@ -26,6 +26,7 @@ from kr_core.model.expedition import (
     SubQueries,
     SubQuery,
 )
+from kr_core.net.reasons import short
 from kr_core.project.environments import OWN_LABEL
 
 if TYPE_CHECKING:
@@ -191,6 +192,8 @@ class CycleRunner:
                 for one in passages
                 if names_subject(one, subject)
             )
+        if not all(one.official for one in passages):
+            state.remarks.setdefault(search.source, {}).update(dict.fromkeys(map(short, finding.notes)))
         for passage in passages:
             state.pool.add(
                 search.source, passage, number,

@@ -12,10 +12,10 @@ from kr_core.expedition.convergence import CycleVerdict, decide
 from kr_core.expedition.cycle import CycleRunner
 from kr_core.expedition.expedition_state import ExpeditionPlan, ExpeditionState
 from kr_core.expedition.facts.axiom_store import AxiomStore, found_before, gone
-from kr_core.expedition.facts.corroboration import where
+from kr_core.expedition.facts.corroboration import is_of_project, where
 from kr_core.expedition.llm import LLMAnalyst
 from kr_core.expedition.passage_pool import PassagePool
-from kr_core.expedition.report_confidence import confidence_of_report, relevance_of, told
+from kr_core.expedition.report_confidence import confidence_of_report, confidence_of_survey, told
 from kr_core.expedition.search import SourceSearches, engines_of, query_of
 from kr_core.expedition.survey_plan import compared_with
 from kr_core.model.expedition import (
@@ -199,9 +199,11 @@ async def _written(state: ExpeditionState, components: Container, mind: LLMAnaly
     lines = came.get("lines") or ()
     by = [axiom for name in came.get("cited", ()) if (axiom := state.known.get(name)) is not None]
     made = answer.answer_of(state, lines, by)
+    head = [f"Note: {note}" for note in _remarks(state, made)]
     if made.answers:
         score = await shielded(lambda: _scored(state, components, made))
-        made = made._replace(text=answer.with_confidence(made.text, told(score)))
+        head.insert(0, f"**{told(score)}**")
+    made = made._replace(text=answer.with_head(made.text, head))
     agent = state.plan.agent if lines else None
     kept = {"answer": made.text, "answered": made.answers, "cited": list(made.cited), "agent": agent}
     return {
@@ -210,6 +212,14 @@ async def _written(state: ExpeditionState, components: Container, mind: LLMAnaly
         "tokens": came.get("tokens"),
         "notes": came.get("notes", []),
     }
+
+
+def _remarks(state: ExpeditionState, made: answer.ParsedAnswer) -> list[str]:
+    """What the sources noted on texts that only the project's authors vouch for, where the report cites any."""
+    cited = [axiom for name in made.cited if (axiom := state.known.get(name)) is not None]
+    texts = {signal.sha256 for axiom in cited for signal in axiom.signals if is_of_project(signal)}
+    sources = dict.fromkeys(one.source for one in state.pool if one.passage.sha256 in texts)
+    return [note for source in sources for note in state.remarks.get(source, ())]
 
 
 def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAnswer) -> Score:
@@ -224,7 +234,7 @@ def _scored(state: ExpeditionState, components: Container, made: answer.ParsedAn
     facts.sort(key=lambda fact: (not fact[0].passage.pinned, -fact[0].passage.coverage))
     surveyed = [fact for fact in facts if fact[0].surveyed]
     if surveyed and state.plan.agent is None:
-        return relevance_of(state.survey, surveyed)
+        return confidence_of_survey(state.survey, surveyed)
     query = query_of(state.plan.query, state.named or next(iter(state.subjects), ""), components.project)
     return confidence_of_report(components.scorer, query, facts, answers=made.answers)
 

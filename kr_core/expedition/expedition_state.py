@@ -65,6 +65,8 @@ class ExpeditionState:
     health: SourceHealth = field(default_factory=SourceHealth)
     tokens: Tokens = field(default_factory=Tokens)
     notes: list[str] = field(default_factory=list)
+    remarks: dict[str, dict[str, None]] = field(default_factory=dict)
+    """What each source noted on texts that are not official."""
     asks: bool = True
     """Whether there is a source that can be asked."""
     families: dict[str, Family] = field(default_factory=dict)

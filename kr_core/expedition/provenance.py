@@ -77,6 +77,7 @@ def _came_to(kept: StoredExpedition, expeditions: Expeditions, now: Sequence[Axi
     )
     found = [_counted(len(done.axioms), "axiom"), _counted(len(done.sources), "document")]
     yield ", ".join([*found, *spent])
+    yield from (f"note: {note}" for note in done.notes)
 
 
 def as_data(kept: StoredExpedition, expeditions: Expeditions) -> dict[str, Any]:

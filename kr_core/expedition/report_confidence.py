@@ -1,4 +1,4 @@
-"""How sure a report is: what the project's scorer says of its passages, and how likely the facts of a survey are about its question.
+"""How sure a report is: what the project's scorer says of its passages, or how likely the facts of a survey are about its question.
 
 The scorer judges passages as those of an answer, apart from the weights of signals. The likeliness is a small logistic model,
 fitted on surveys that others wrote; `tests/quality/fit_survey_relevance.py` fits the weights and says how well they hold on
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from kr_core.plugin_calls import PluginCalls
     from kr_core.protocols import Scorer
 
-__all__ = ["confidence_of_report", "relevance_of", "told", "traits_of"]
+__all__ = ["confidence_of_report", "confidence_of_survey", "is_about", "told", "traits_of"]
 
 _WEIGHTS = (0.77, 6.1, 0.65, 0.46, 0.41)
 _CONSTANT = -0.25
 _HIGH, _MEDIUM = 80, 50
+_UNOFFICIAL = (_MEDIUM - 1) / 100
+"""What a fact counts at most that no official documentation says."""
 
 
 def traits_of(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> tuple[float, ...]:
@@ -56,14 +58,25 @@ def traits_of(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> tuple[float, ..
     )
 
 
-def relevance_of(plan: SurveyPlan, facts: Sequence[tuple[PoolEntry, Axiom]]) -> Score:
-    """How sure it is that some facts, of which there is one at least, are about the question: the mean of what the model says of each."""
-    share = sum(_probability(traits_of(plan, one, axiom)) for one, axiom in facts) / len(facts)
-    score = round(share * 100)
+def confidence_of_survey(plan: SurveyPlan, facts: Sequence[tuple[PoolEntry, Axiom]]) -> Score:
+    """How sure it is that some facts, of which there is one at least, are about the question: the mean of what the model says of each.
+
+    A fact that no official documentation says counts as `low` at most, and with one in the first place nothing is `high`.
+    """
+    most = [1.0 if any(signal.official for signal in axiom.signals) else _UNOFFICIAL for _one, axiom in facts]
+    counted = [min(_probability(plan, *fact), share) for fact, share in zip(facts, most, strict=True)]
+    limit = 100 if most[0] == 1 else _HIGH - 1
+    score = min(round(100 * sum(counted) / len(counted)), limit)
     return Score(score=score, level="high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low")
 
 
-def _probability(traits: Sequence[float]) -> float:
+def is_about(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> bool:
+    """Whether a fact is likely about the question, whoever says it."""
+    return round(100 * _probability(plan, one, axiom)) >= _MEDIUM
+
+
+def _probability(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> float:
+    traits = traits_of(plan, one, axiom)
     worth = sum(weight * trait for weight, trait in zip(_WEIGHTS, traits, strict=True)) + _CONSTANT
     return 1 / (1 + math.exp(-worth))
 

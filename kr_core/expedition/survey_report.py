@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.expedition.facts.survey_facts import cautions
-from kr_core.expedition.report_confidence import relevance_of
+from kr_core.expedition.report_confidence import confidence_of_survey, is_about
 from kr_core.expedition.report_confidence import told as confidence_told
 from kr_core.expedition.survey_plan import OF_SUBJECT, short_name
 from kr_core.question.analysis import asks_since
@@ -179,8 +179,7 @@ def add_survey(state: ExpeditionState, subjects: Sequence[ReportSubject], made: 
     also = [
         one.first
         for one in rest
-        if (kind != "limits" or _caution(one.first))
-        and relevance_of(state.survey, [(one.entry, one.first)]).level != "low"
+        if (kind != "limits" or _caution(one.first)) and is_about(state.survey, one.entry, one.first)
     ]
     _add_list("Also about it", also, _MOST_OTHERS, made)
     _add_list(
@@ -363,7 +362,7 @@ def _add_section(one: ReportSubject, made: AnswerLines, told: set[str], plan: Su
         return
     cited = [(one.entry, axiom) for axiom in shown]
     cited += [(part.entry, axiom) for part in one.parameters for axiom in part.facts[:_OF_PARAMETER]]
-    made.lines += ["", f"## {one.name}", "", f"*{confidence_told(relevance_of(plan, cited))}*", ""]
+    made.lines += ["", f"## {one.name}", "", f"*{confidence_told(confidence_of_survey(plan, cited))}*", ""]
     for axiom in shown:
         warned = "Warning: " if axiom.category == "safety" else ""
         made.lines.append(f"- {warned}{_sentence(axiom)} {made.mark(axiom)}")

@@ -72,6 +72,8 @@ class Signal(Value):
     """The passage's fingerprint; empty for a person's statement."""
     found_by: str = ""
     """The KR source that found it."""
+    official: bool = False
+    """Whether the text is the authority on its subject: official documentation, or what a person states."""
 
     _in_utc = field_validator("timestamp")(_in_utc)
 

@@ -69,7 +69,7 @@ def of_quote(
     signal = Signal(
         type=kind,
         source=passage.url,
-        weight=WEIGHTS[kind],
+        weight=WEIGHTS[kind] if passage.official else min(WEIGHTS[kind], WEIGHTS["WEB"]),
         timestamp=passage.fetched_at,
         locator=passage.locate(quote),
         title=passage.title or passage.symbol or "",
@@ -78,6 +78,7 @@ def of_quote(
         dated=passage.dated,
         sha256=passage.sha256,
         found_by=source,
+        official=passage.official,
     )
     return _made(said, signal, category)
 
@@ -92,6 +93,7 @@ def of_note(
         weight=WEIGHTS[kind],
         timestamp=when or datetime.now(UTC),
         quote=folded(statement),
+        official=kind == "USER",
     )
     return _made(folded(statement), signal, None)
 

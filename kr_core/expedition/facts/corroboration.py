@@ -1,4 +1,4 @@
-"""Which signals speak for themselves: those of one site are one voice, and so are copies of one text."""
+"""Which signals speak for themselves: those of one site are one voice, so are copies of one text, and what a project's authors wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kr_core.model.expedition import Signal
 
-__all__ = ["confidence_of", "document_of", "site_of", "voices", "where"]
+__all__ = ["confidence_of", "document_of", "is_of_project", "site_of", "voices", "where"]
 
 _COPIED = 8
 """Words that two writers do not choose alike: a longer quote that stands in two places was copied."""
@@ -51,6 +51,11 @@ def site_of(signal: Signal) -> str:
     return source.partition("#")[0].rpartition("/")[0] or source
 
 
+def is_of_project(signal: Signal) -> bool:
+    """Whether only the project's authors vouch for it: a document of the project, or a package that came with the repository."""
+    return not signal.official and signal.source.startswith(("file:", "pkg:"))
+
+
 def where(signal: Signal) -> str:
     """Where a signal stands, in one line: its source and the place in it, the file named once."""
     if signal.locator.startswith(
@@ -85,6 +90,8 @@ def confidence_of(signals: Sequence[Signal]) -> float:
 
 def _depend(one: Signal, other: Signal) -> bool:
     if site_of(one) == site_of(other) or (one.sha256 and one.sha256 == other.sha256):
+        return True
+    if is_of_project(one) and is_of_project(other):
         return True
     if "USER" in {one.type, other.type}:
         return False  # who states it may have read it there, and stands for it all the same

@@ -195,13 +195,19 @@ class KnownAxioms:
 
 
 def united(one: Axiom, other: Axiom) -> Axiom:
-    """The first axiom with the signals of both; the same where the second one's are all known."""
-    known = {_place(signal) for signal in one.signals}
+    """The first axiom with the signals of both; the same where the second one's are all known, and as official now as then."""
+    later = {_place(signal): signal for signal in other.signals}
+    known = {_place(signal): _as_in(later.get(_place(signal), signal), signal) for signal in one.signals}
     more = [signal for signal in other.signals if _place(signal) not in known]
-    if not more or len(one.signals) >= _MAX_SIGNALS:
+    signals = (*known.values(), *more)[:_MAX_SIGNALS]
+    if signals == one.signals:
         return one
-    signals = (*one.signals, *more)[:_MAX_SIGNALS]
     return one.model_copy(update={"signals": signals, "confidence": confidence_of(signals)})
+
+
+def _as_in(later: Signal, signal: Signal) -> Signal:
+    """A signal as official as it was found later: trust in what says it comes and goes."""
+    return signal.model_copy(update={"official": later.official, "weight": later.weight})
 
 
 def _of_other_names(one: Axiom, other: Axiom) -> bool:

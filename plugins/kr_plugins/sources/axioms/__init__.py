@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kr_core.plugin import Journal, Project, ResearchQuery, Setup, SourceContext
 
 _MOST = 8
-_OFFICIAL = frozenset({"DOCUMENT", "CODE", "USER"})
-"""Signals that are an authority: documentation, the code itself, and people of the project."""
 
 
 class Axioms:
@@ -76,11 +74,7 @@ def _passages(axiom: Axiom, store: AxiomStore) -> Iterator[Passage]:
         passage = store.passage(signal.sha256)
         if passage is not None:
             yield passage.model_copy(
-                update={
-                    "official": passage.official or signal.type in _OFFICIAL,
-                    "coverage": 0.0,
-                    "covered": frozenset(),
-                }
+                update={"official": signal.official, "coverage": 0.0, "covered": frozenset()}
             )
 
 

@@ -48,6 +48,41 @@ def test_what_a_passage_is(values, kind):
     assert signal_type(Passage(text="Anything at all.", **values)) == kind
 
 
+@pytest.mark.req("E3", "R13")
+@pytest.mark.parametrize("url", ["pkg:pypi/httpx@0.28.1", "file:docs/manual.md", "file:src/app.py", "https://docs.example/"])  # fmt: skip
+def test_what_is_not_official_weighs_as_a_page_does(url):
+    """Documents and code of their kind, which nobody vouches for; official ones weigh as their kind does."""
+    own, official = quoted("Parcels are sent.", url), quoted("Parcels are sent.", url, official=True)
+    assert (own.confidence, own.signals[0].official) == (0.70, False)
+    assert official.confidence == WEIGHTS[official.signals[0].type] >= 0.90
+
+
+@pytest.mark.req("E4", "Z8")
+def test_what_the_authors_of_a_project_wrote_is_one_voice():
+    """Its folders and the packages that came with it do not confirm one another; an official package and a site do."""
+    known = KnownAxioms([quoted("The default request timeout is 5 seconds.", "file:docs/manual.md")])
+    for url in ("file:guide/start.md", "pkg:pypi/httpx@0.28.1", "pkg:npm/httpx@0.28.1"):
+        joined = known.join(quoted("The default request timeout is 5 seconds.", url))
+    assert (len(joined.axiom.signals), joined.axiom.confidence) == (4, 0.70)
+    said = "The default timeout of a request is 5 seconds."
+    page = known.join(quoted(said, "https://one.example/page"))
+    assert page.axiom.confidence == pytest.approx(0.91)
+    known = KnownAxioms([quoted(said, "file:docs/manual.md")])
+    real = known.join(quoted("The default request timeout is 5 seconds.", "pkg:pypi/requests@2.0", official=True))  # fmt: skip
+    assert real.axiom.confidence == pytest.approx(0.985)
+
+
+@pytest.mark.req("E4", "Z8")
+@pytest.mark.parametrize(("first", "then"), [(False, True), (True, False)])
+def test_a_fact_is_as_official_as_it_was_found_last(first, then):
+    """Trust comes and goes; the signal stays one."""
+    known = KnownAxioms([quoted("Parcels are sent at night.", "file:docs/a.md", official=first)])
+    joined = known.join(quoted("Parcels are sent at night.", "file:docs/a.md", official=then))
+    assert [signal.official for signal in joined.axiom.signals] == [then]
+    assert joined.axiom.confidence == (0.95 if then else 0.70)
+    assert joined.changed
+
+
 @pytest.mark.req("E4")
 def test_an_axiom_without_an_id_has_that_of_its_statement():
     """As first described, without an id and with times that name no zone: the id that KR gives the same words."""
