@@ -206,7 +206,7 @@ def _trust_checks(pipeline: Pipeline) -> Iterator[Check]:
         said = "run programs, send to addresses of the project's own or lead out of it"
         yield Check("trust", "ok", f"{len(allowed)} settings {said}, allowed by {_why(config)}")
     if not trust_store.is_trusted(config):
-        for setting in trust_store.vouched(config, pipeline.registry.address_policy):
+        for setting in trust_store.ignored(config, pipeline.registry.address_policy):
             said = f"{config.origin(setting.key)}: `{dotted(setting.key)}` {setting.does}"
             yield Check("trust", "note", f"{said}: passed over till you allow it with `kr trust`")
     if unused := template_trust.unused_note(config.root, config.environ):

@@ -75,7 +75,7 @@ def _sensitive(config: Config) -> list[TrustedSetting]:
     policy = Registry(config, _no_setup).address_policy
     of_plugins = trust_store.sensitive(config, policy)
     found = [*([base] if base else []), *(one for settings in of_plugins.values() for one in settings)]
-    return further(found, trust_store.vouched(config, policy))
+    return further(found, trust_store.ignored(config, policy))
 
 
 def _no_setup(name: str) -> Setup:

@@ -16,7 +16,7 @@ from kr_core.config.config_file import ConfigDocument, DiscoveredProject, find
 from kr_core.config.plugin_names import dotted
 from kr_core.config.schema import Schema
 from kr_core.config.trust_policy import check_variable
-from kr_core.config.trust_store import require_knowledge_base
+from kr_core.config.trust_store import is_trusted, require_knowledge_base
 from kr_core.config.validation_errors import config_error
 from kr_core.errors import ConfigError, suggestion
 from kr_core.user_state import STATE_FOLDER
@@ -112,9 +112,11 @@ class Config:
         return {} if entry is None else copy.deepcopy(entry.model_extra or {})
 
     def egress_of(self, name: str) -> Egress:
-        """What may leave the machine for a source or an instance of one."""
+        """What may leave the machine for a source or an instance of one; code only where the user trusts the file."""
         entry = self.settings.plugins.get(name)
-        return "question" if entry is None else entry.egress
+        if entry is None or (entry.egress == "code" and not is_trusted(self)):
+            return "question"
+        return entry.egress
 
 
 def _takes_env(value: Any) -> bool:

@@ -327,7 +327,7 @@ class PluginEntry(_Section):
     """The plugin that this entry configures under a name of its own. Not set: the name is the plugin's."""
     egress: Egress = "question"
     """What a source may send off the machine: `names` (framework, version, topic and tags), `question` (without code),
-    or `code` (the question with its code). KR redacts secrets from all of it.
+    or `code` (the question with its code), which counts only after `kr trust`. KR redacts secrets from all of it.
     """
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "allows",
     "follow",
     "forget",
+    "ignored",
     "is_trusted",
     "knowledge_base",
     "require",
@@ -53,7 +54,6 @@ __all__ = [
     "trust",
     "trust_templates",
     "trusted_templates",
-    "vouched",
 ]
 
 _KNOWLEDGE_BASE: KeyPath = ("knowledge_research", "knowledge_base_path")
@@ -74,20 +74,24 @@ def sensitive(
     return {name: settings for name, settings in found.items() if settings}
 
 
-def vouched(
+def ignored(
     config: Config, policy: Callable[[str], AddressPolicy] = lambda _name: UNKNOWN
 ) -> list[TrustedSetting]:
-    """The settings that rate documents of the project as official; they are passed over in a file that is not trusted.
+    """The settings that are passed over in a file that is not trusted, where the others are refused.
+
+    They rate documents of the project as official, or let the code in questions leave the machine.
 
     Args:
         config: the configuration.
-        policy: which settings of a plugin or instance do.
+        policy: which settings of a plugin or instance rate documents.
     """
-    return [
-        one
-        for name in config.settings.plugins
-        for one in vouching(config.plugin_settings(name), ("plugins", name), policy(name).vouching)
-    ]
+    found = []
+    for name, entry in config.settings.plugins.items():
+        below = ("plugins", name)
+        found += vouching(config.plugin_settings(name), below, policy(name).vouching)
+        if entry.egress == "code":
+            found.append(TrustedSetting((*below, "egress"), "sends the code in questions, too"))
+    return found
 
 
 def knowledge_base(config: Config) -> TrustedSetting | None:

@@ -307,8 +307,10 @@ class SourceChain:
 
         sent = outgoing(query, slot.egress)
         for what in sent.kept:
-            hint = "" if what != "code" else f" (plugins.{slot.name}.egress: code would send it)"
-            self._notes.append(f"{slot.name}: {what} in the question was kept at home{hint}")
+            note = f"{slot.name}: {what} in the question was kept at home"
+            if what == "code":
+                note += f" (`plugins.{slot.name}.egress: code`, allowed by `kr trust`, would send it)"
+            self._notes.append(note)
         return sent.query
 
     async def _built(self, slot: SourceSlot, seconds: float) -> Source | None:

@@ -14,6 +14,7 @@ from support.commands import run_here
 from support.fork_server import run_program
 from support.loopback import serving
 from support.projects import PARCEL, Done, install, make_environment
+from support.services import Context7
 
 pytestmark = pytest.mark.req("Z8")
 
@@ -468,6 +469,40 @@ def test_what_asks_nobody_elsewhere_still_works(clone, internal):
     doctor = clone.program("doctor", **OPEN)
     assert "fault  trust: kr.yaml:2: `plugins.web_search.url` sends requests to" in doctor.out
     assert internal.asked == []
+
+
+@pytest.mark.req("R19")
+@pytest.mark.parametrize("name", ["context7", "docs"])
+def test_the_code_of_a_question_leaves_only_after_trust(clone, name):
+    """`egress: code` of a clone is as good as `question` before, with a note; the doctor lists it, and so does `kr trust`."""
+    question = "How do I set the timeout of a parcel?\n\n```python\nsend(INTERNAL, timeout=1)\n```"
+    ask = ("research", question, "--framework", "parcel", "--refresh")
+    with serving(Context7()) as service:
+        clone.configure(
+            f"knowledge_research: {{sources: [{name}], fallback_if_mcp_unavailable: off}}\n"
+            f"plugins:\n  {name}: {{use: context7, base_url: '{service.url}/api', egress: code}}\n"
+        )
+        before = clone.kr(*ask)
+        assert before.code == 0
+        assert "set the timeout of a parcel" in str([asked.query for asked in service.asked])
+        assert "INTERNAL" not in str([asked.query for asked in service.asked])
+        assert f"note: {name}: code in the question was kept at home (`plugins.{name}.egress: code`, allowed by `kr trust`, would send it)" in before.err  # fmt: skip
+        listed = f"plugins.{name}.egress` sends the code in questions, too: passed over till you allow it"
+        assert listed in clone.kr("doctor").out
+        assert f"plugins.{name}.egress sends the code in questions, too" in clone.kr("trust").out
+        assert "kept at home" not in clone.kr(*ask).err
+        assert "INTERNAL" in str([asked.query for asked in service.asked])
+        assert "passed over" not in clone.kr("doctor").out
+
+
+@pytest.mark.req("R19")
+def test_a_stricter_egress_needs_no_trust(clone):
+    """`names` and `question`: less leaves than by default, or as much."""
+    for egress in ("names", "question"):
+        clone.configure(f"plugins: {{context7: {{egress: {egress}}}}}\n")
+        assert " trust: " not in clone.kr("doctor").out
+        assert clone.kr("trust").out.startswith("kr.yaml runs nothing and sends no secret")
+        clone.kr("trust", "--forget")
 
 
 # -- into somebody's account -----------------------------------------------------------------------------

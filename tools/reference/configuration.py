@@ -90,9 +90,9 @@ to do, and the rest works. `kr trust --forget` undoes it; `KR_TRUST=all` allows 
 project, as in CI. A link in place of `knowledge-base` counts even if no file names it. KR refuses a knowledge base inside `.git`,
 trusted or not.
 
-Two settings never end a command: `plugins.local_docs.official` and `plugins.installed_docs.folders` inside the project make documents
+Three settings never end a command: `plugins.local_docs.official` and `plugins.installed_docs.folders` inside the project make documents
 of the project official. Before `kr trust` KR rates those like any others (`low` at most), or leaves them out beside the installed package, with
-a note.
+a note. `plugins.<source>.egress: code` lets the code in a question leave. Before `kr trust` the code stays at home, with a note.
 
 ## Templates
 
