@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _RESULT_WIDTH = 100
 _HEADING_WIDTH = 120
-_BELOW_SURE = 2
+_BELOW_SURE = 4
 """How many passages KR shows below an answer at `high`."""
 _BAR = re.compile(r"(?<!\\)\|")
 _PACKAGE_URL = re.compile(r"^pkg:\w++/|@[^@]*$")

@@ -20,7 +20,7 @@ __all__ = ["Citer", "folded", "holds", "holds_code", "plain", "plain_passage", "
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.|\$)(?: |$)")
 _MOST_BEGINNING = 6
-_NAME = re.compile(r"\w+(?:\.\w+)*")
+_NAME = re.compile(r"[\w$]+(?:\.[\w$]+)*")
 _TICKS = re.compile(r"(`++)")
 _ATTRIBUTE = re.compile(r"<[A-Za-z][\w:-]{0,40}[\s/]++[\w:-]++\s*+=")
 """A tag of HTML that may load something: `<img src=...>`."""

@@ -18,7 +18,7 @@ from kr_core.search.name_lookup import LibraryNames, NameLookup, likeliest
 from kr_core.search.name_resolution import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kr_core.search.name_lookup import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
@@ -28,11 +28,16 @@ _MOST = 20
 _MOST_ARGUMENTS = 3
 _MOST_MEMBERS = 100
 """Of a module, to see that there is one."""
+_MOST_OWNERS = 3
+"""Classes of one of which an instance's member may be: `io.use`."""
+_TELLING = 6
+"""Letters of a part of a name that a heading does not have by chance."""
 _AS_SPELLED = 2
 _MOST_SAYING = 60
-_BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.$]+)+")
+_BEFORE = re.compile(r"^(?:(?:new|await|async|import|from|class|def|function|const)\s+|[@.]+|\$(?=\.))+")
 _JOINED = re.compile(r"\.prototype\.|#|::")
 _ARGUMENT = re.compile(r"(?<!\w)([^\W\d]\w*+)\s*+(?:=|,|$)")
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?:")
 _CHANGES = re.compile(r"(?i)change|history|news|release")
 _HEADING = re.compile(r"[\w$.-]+")
 
@@ -77,7 +82,7 @@ def look_up_expected(
     asked = ParsedQuestion("", parsed.asking, ("meaning",), (*wanted, *beside))
     question = AskedNames(lookup, library, asked, modules)
     known = {one.identifier.name: one.entry for one in resolved(lookup, library, question)}
-    wanted = [one for one in wanted if not (question.is_library(one) or question.is_foreign(one))]
+    wanted = [one for one in wanted if not (question.is_library(one) or _is_foreign(question, lookup, one))]
     entries = tuple(f"{name}/" for name in names)  # `hono/cors` is where a name is imported from
     wanted = [one for one in wanted if not one.name.startswith(entries)]
     meant = {one: _meaning(lookup, library, one, known.get(one.name)) for one in wanted}
@@ -102,6 +107,8 @@ def look_up_expected(
                 sections += [said] if said is not None else []
         elif (section := _section(index, one)) is not None:
             sections.append(section)
+        elif _may_have(lookup, one):
+            continue
         elif not any(
             index.members_of(module, _MOST_MEMBERS)
             for module in (one.name, *(f"{root}.{one.name}" for root in names))
@@ -167,7 +174,12 @@ def _meaning(
         return known
     if _is_no_member(lookup, one):
         return None
-    return _exactly(lookup, one) or _by_last_part(lookup, library, one)
+    found = _exactly(lookup, one) or _by_last_part(lookup, library, one)
+    owner = one.name.rpartition(".")[0]
+    is_said = any(_last_part(each.name) == one.last for each in lookup.named(one.last))
+    if found is None and "." in owner and not is_said:  # `socket.handshake` of `socket.handshake.auth`
+        return _by_last_part(lookup, library, Identifier(owner, "code", "code"))
+    return found
 
 
 def _is_no_member(lookup: NameLookup, one: Identifier) -> bool:
@@ -221,9 +233,10 @@ def _by_last_part(lookup: NameLookup, library: LibraryNames, one: Identifier) ->
     beside = beside or [each for each in named if _is_type_of(root, each.name.rpartition(".")[0])]
     if beside:
         return likeliest(beside)
-    is_instance = root.islower() and not library.is_root(root)
-    alone = {each.passage for each in entries}
-    return entries[0] if is_instance and len(alone) == 1 else None
+    is_instance = root.islower() and not owners and not library.is_root(root)
+    owners_of = entries or named  # `stream.writeSSE` has no documentation of its own
+    alone = {each.passage for each in owners_of}
+    return likeliest(owners_of) if is_instance and len(alone) <= _MOST_OWNERS else None
 
 
 def _is_type_of(option: str, owner: str) -> bool:
@@ -239,15 +252,37 @@ def _is_within(parts: Sequence[str], whole: Iterable[str]) -> bool:
     return all(part in left for part in parts)
 
 
+def _is_foreign(question: AskedNames, lookup: NameLookup, one: Identifier) -> bool:
+    """Whether a name is another module's; Python's modules (`io`, `socket`) say nothing of what a script declares."""
+    found = lookup.named(one.last) or lookup.named(one.name.split(".")[-2 if "." in one.name else -1])
+    is_script = any(_SCRIPT.search(lookup.passage(each).locator) for each in found[:1])
+    return question.is_foreign(one) and not is_script
+
+
+def _may_have(lookup: NameLookup, one: Identifier) -> bool:
+    """Whether an instance or a function of a script may have a member: the type of `test.each` may be another package's."""
+    owner = one.name.rpartition(".")[0]
+    entry = _exactly(lookup, Identifier(owner, "code", "code")) if owner else None
+    passage = lookup.passage(entry) if entry is not None else None
+    is_value = passage is not None and passage.data.get("what") != "class" and _SCRIPT.search(passage.locator)
+    return bool(is_value) and not _is_no_member(lookup, one)
+
+
 def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
-    """The section of a README or a guide whose heading has a name."""
-    wanted = {one.name.lower(), one.last.lower()}
-    for hit in index.saying(one.last, _MOST_SAYING):
+    """The section of a README or a guide whose heading has a name, or else a telling part of it: `Interceptors`."""
+    parts = [part for part in one.name.split(".")[:-1] if len(part) >= _TELLING]
+    found = (_headed(index, word, {one.name.lower(), word.lower()}) for word in (one.last, *parts))
+    return next((passage for passage in found if passage is not None), None)
+
+
+def _headed(index: PassageIndex, name: str, wanted: Collection[str]) -> IndexedPassage | None:
+    """The section with one of some words in its heading, of those that say a name."""
+    for hit in index.saying(name, _MOST_SAYING):
         passage = hit.passage
         is_section = passage.kind in {"section", "page"} and not _CHANGES.match(passage.title)
         heading = passage.title.rpartition(" § ")[2] if is_section else ""
         said = {word.lower() for word in _HEADING.findall(heading)}
-        if any(word in wanted or word.endswith(f".{one.last.lower()}") for word in said):
+        if any(word in wanted or word.endswith(f".{name.lower()}") for word in said):
             return passage
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kr_core.toolkit import ABOUT, takes_kind
+from kr_core.toolkit import ABOUT, ranked_members, takes_kind
 from kr_plugins.sources.installed_docs.cited_passages import parameter_passage, passage_of, passage_or_site
 from kr_plugins.sources.installed_docs.named_callables import NamedCallable, callable_with_parameters
 
@@ -30,6 +30,10 @@ _OF_PARAMETERS = frozenset({"default", "options"})
 """Kinds that may ask about a parameter of what they name."""
 _MOST_LOOKED_AT = 12
 """Names to look at, the first of which an answer has room for."""
+_MEMBER = 0.2
+"""So much of the question the member of a returned class must say."""
+_SPOKEN = re.compile(r"`[~.]*+([\w.]++)`")
+_WORD = re.compile(r"\w+")
 _USES = ("__call__", "__enter__")
 """How an instance is used that a function makes: as a decorator, in a `with` statement."""
 _OPTIONS = re.compile(r"(?:Options?|Opts|Config|Settings|Props|Params)$")
@@ -199,6 +203,13 @@ def _shown(
     if not (one.parameters or handed):
         handed += _handed_on(index, answered, one.passage, terms, origin)
         handed += _option_types(index, one.passage, origin)
+    handed += _members_of_result(index, one.passage, terms, origin)
+    handed += [
+        each
+        for passage in told.passages
+        if passage.parameter in one.parameters
+        for each in _pointed_at(index, passage, origin)
+    ]
     titles = {each.title for each in handed}
     told_first = [each for each in told.passages if each.title not in titles]
     shown = [*attributes, *told_first, *options, *handed]
@@ -224,6 +235,36 @@ def _handed_on(
                 yield first
             for use in (f"{name}.{method}" for method in _USES if is_made):
                 yield from (passage_of(each.passage, origin) for each in index.by_symbol(use)[:1])
+
+
+def _members_of_result(
+    index: PassageIndex, given: IndexedPassage, terms: Sequence[Term], origin: Origin
+) -> Iterator[Passage]:
+    """The members nearest to the question of each class that a callable returns: `Copy.write_row` for `Cursor.copy`."""
+    returned = set(_WORD.findall(str(given.data.get("returns") or "")))
+    for name in given.data.get("types", ()):
+        is_class = any(hit.passage.data.get("what") == "class" for hit in index.by_symbol(name)[:1])
+        if is_class and _last_part(name) in returned:
+            members = [pair for pair in ranked_members(index, terms, name) if pair[1].lead][:_MOST_TAKERS]
+            yield from (
+                passage_of(each, origin).model_copy(update={"coverage": min(1.0, share)})
+                for share, each in members
+                if share >= _MEMBER
+            )
+
+
+def _pointed_at(index: PassageIndex, passage: Passage, origin: Origin) -> Iterator[Passage]:
+    """The same parameter of a callable that its documentation names and that says more: "passed to `get_or_create`"."""
+    spoken = {_last_part(name) for name in _SPOKEN.findall(passage.text)}
+    others = (
+        each.name for each in index.named(passage.parameter or "") if each.parameter == passage.parameter
+    )
+    for symbol in dict.fromkeys(
+        name for name in others if _last_part(name) in spoken and name != passage.symbol
+    ):
+        meant = parameter_passage(index, symbol, passage.parameter or "", origin, anywhere=True)
+        if meant is not None and len(meant.text) > len(passage.text):
+            yield meant
 
 
 def _option_types(index: PassageIndex, given: IndexedPassage, origin: Origin) -> list[Passage]:
