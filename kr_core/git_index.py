@@ -47,32 +47,47 @@ def tracks(folder: Path) -> bool:
     Raises:
         OSError: there is an index, and it cannot be read: git may track the folder.
     """
-    return _tracks(Path(os.path.realpath(folder)))
+    return _tracking(Path(os.path.realpath(folder))) is not None
 
 
-def came_with_repository(folder: Path) -> bool:
-    """Whether git tracks a folder, a file below it, or the link in its place; not where an untracked link leads.
+def came_with_repository(place: Path, working_folder: Path) -> bool:
+    """Whether a file or folder, or where a link in its place leads, came with the repository that is worked in.
 
-    npm links the packages of a workspace, which git tracks, into `node_modules`, which it does not.
+    npm links the packages of a workspace, which git tracks, into `node_modules`, which it does not. What lies in another
+    repository counts only if that is a submodule: `pip install -e git+...` and a person make such checkouts, too.
+
+    Args:
+        place: what may have come with it; git tracks it, or a file below it.
+        working_folder: a folder of the work tree.
     """
+    here = Path(os.path.realpath(working_folder))
+    ways = {Path(os.path.realpath(place.parent)) / place.name, Path(os.path.realpath(place))}
     try:
-        return _tracks(Path(os.path.realpath(folder.parent)) / folder.name)
+        return any(_belongs(way, here) for way in ways)
     except OSError:  # KR refuses its state folder then, and with it nearly every command
         return False
 
 
-def _tracks(place: Path) -> bool:
+def _belongs(place: Path, here: Path) -> bool:
+    tree = _tracking(place)
+    while tree is not None and not here.is_relative_to(tree):
+        tree = _tracking(tree)
+    return tree is not None
+
+
+def _tracking(place: Path) -> Path | None:
+    """The work tree whose repository tracks a place; None where the nearest one does not."""
     for tree in place.parents:
         link = tree / ".git"
         if os.path.lexists(link):
             name = os.fsencode(place.relative_to(tree).as_posix())
             try:
-                return _holds(_git_folder(link), name, folded=_is_folded(place))
+                return tree if _holds(_git_folder(link), name, folded=_is_folded(place)) else None
             except FileNotFoundError:
-                return False
+                return None
             except ValueError as error:
                 raise OSError(errno.EINVAL, str(error), str(link)) from error
-    return False
+    return None
 
 
 def _git_folder(link: Path) -> Path:

@@ -55,7 +55,7 @@ class Environment(NamedTuple):
 
         Reads git's index, which for a large repository takes as long as a cache hit.
         """
-        return self.bounds is not None and came_with_repository(self.prefix)
+        return self.bounds is not None and came_with_repository(self.prefix, self.prefix.parent)
 
 
 def folders_upward(working_folder: Path, root: Path) -> tuple[Path, ...]:

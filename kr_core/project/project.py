@@ -27,6 +27,7 @@ from kr_core.project.environments import (
 from kr_core.project.lockfiles.pins import key_of
 from kr_core.project.node_modules import NodeModule, NodeModules
 from kr_core.project.package_names import distributions_called, normalise, spoken_names
+from kr_core.project.package_places import places_beside
 from kr_core.project.version_ranges import allows
 
 if TYPE_CHECKING:
@@ -354,9 +355,20 @@ class LocalProject:
         if time.monotonic() - self._looked >= BELIEVED_SECONDS:
             self.look_again()
 
-    def came_with_repository(self, module: NodeModule) -> bool:
-        """Whether a package in `node_modules` came with the project's repository, rather than from a registry."""
-        return came_with_repository(module.folder / module.name)
+    def folder_in_repository(self, package: NodeModule | Distribution) -> str | None:
+        """Return the folder in which a package came with the project's repository, relative to the root; None for any other.
+
+        Such a package is tracked by git in the project: in `node_modules`, as a member of a workspace that is linked from
+        there, in an environment, or where an editable install of Python leads.
+        """
+        if isinstance(package, NodeModule):
+            places = iter([package.folder / package.name])
+        elif package.environment.tracked:
+            return label_of(Path(os.path.realpath(package.environment.prefix)), self._home)
+        else:
+            places = places_beside(package)
+        came = (one for one in places if came_with_repository(one, self.working_folder))
+        return next((label_of(Path(os.path.realpath(one)), self._home) for one in came), None)
 
     def look_again(self) -> None:
         """Check for changes now, even if the last check was moments ago."""

@@ -29,11 +29,12 @@ def clone(tmp_path, monkeypatch, capsys):
     def run(*arguments, **env):
         return run_here(monkeypatch, capsys, arguments, cwd=root, environ={**kept, **NOWHERE, **own, **env})
 
-    def commit():
-        for arguments in (("init", "-q"), ("add", "-A", "-f")):
-            subprocess.run(["git", "-C", root, *arguments], check=True, env={**kept, **own})
+    def commit_in(folder, what="."):
+        git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for arguments in (("init", "-q"), ("add", "-A", "-f", what), ("commit", "-q", "--allow-empty", "-m", "all")):  # fmt: skip
+            subprocess.run([*git, *arguments], check=True, env={**kept, **own}, capture_output=True)
 
-    return SimpleNamespace(kr=run, root=root, commit=commit)
+    return SimpleNamespace(kr=run, root=root, commit_in=commit_in, commit=lambda: commit_in(root))
 
 
 def test_an_environment_of_a_clone_is_low_with_one_note(clone):
@@ -90,12 +91,99 @@ def test_a_package_in_tracked_node_modules_is_low_with_one_note(clone):
     assert "part of this repository" not in good.err
 
 
-def test_a_package_of_a_workspace_is_its_own(clone):
+def test_a_package_of_a_workspace_is_low_with_one_note(clone):
     """npm links it into `node_modules`; git tracks the package and not the link."""
-    (clone.root / "packages/mine").mkdir(parents=True)
-    (clone.root / "packages/mine/package.json").write_text('{"name": "mine", "version": "1.0.0"}')
-    (clone.root / "packages/mine/README.md").write_text("# mine\n\nSends parcels. The timeout is 5 seconds.\n")  # fmt: skip
+    folder = clone.root / "packages/parcel"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"name": "parcel", "version": "1.0.0"}')
+    (folder / "README.md").write_text("# parcel\n\n## Timeout\n\nThe default timeout of `parcel.send` is 99 seconds.\n")  # fmt: skip
     clone.commit()
     (clone.root / "node_modules").mkdir()
-    (clone.root / "node_modules/mine").symlink_to("../packages/mine")
-    assert "part of this repository" not in clone.kr("research", "What is the timeout of mine?", "--framework", "mine").err  # fmt: skip
+    (clone.root / "node_modules/parcel").symlink_to("../packages/parcel")
+    assert is_low(clone.kr(*ASK), "packages/parcel")
+
+
+def lay_parcel(folder):
+    """A package that calls itself parcel 1.4.0, beside its metadata."""
+    folder.mkdir(parents=True)
+    return install(folder, "parcel", "1.4.0", {"parcel/__init__.py": LIE})
+
+
+def is_low(done, folder):
+    return "**Confidence: low" in done.out and done.err.count(NOTE.format(folder, "parcel")) == 1
+
+
+@pytest.mark.parametrize("activated", [False, True], ids=["in the project", "activated"])
+def test_a_package_beside_an_editable_install_is_low_with_one_note(clone, tmp_path, activated):
+    """The `.pth` of the project's own install names `src`, where the clone has metadata of another package, too."""
+    lay_parcel(clone.root / "src")
+    clone.commit()
+    site = make_environment(tmp_path / "mine" if activated else clone.root)
+    (site / "_own.pth").write_text(f"{clone.root}/src\n")
+    env = {"VIRTUAL_ENV": str(tmp_path / "mine/.venv")} if activated else {}
+    assert is_low(clone.kr(*ASK, **env), "src/parcel")
+
+
+def test_a_member_of_a_workspace_that_uv_installs_is_low_with_one_note(clone):
+    """The environment is the user's, and holds the metadata; what they describe is the clone's."""
+    lay_parcel(clone.root / "packages/parcel/src")
+    clone.commit()
+    site = make_environment(clone.root)
+    install(site, "parcel", "1.4.0", {"_parcel.pth": f"{clone.root}/packages/parcel/src\n"})
+    assert is_low(clone.kr(*ASK), "packages/parcel/src/parcel")
+
+
+@pytest.mark.parametrize("kind", ["folder", "wheel"])
+def test_a_package_that_was_installed_from_a_part_of_the_clone_is_low_with_one_note(clone, kind):
+    """Its files are copies; `direct_url.json` says of what."""
+    source = clone.root / (
+        "vendor/the parcel" if kind == "folder" else "vendor/parcel-1.4.0-py3-none-any.whl"
+    )
+    source.parent.mkdir()
+    if kind == "folder":
+        source.mkdir()
+        (source / "pyproject.toml").write_text("")
+    else:
+        source.write_text("")
+    clone.commit()
+    metadata = install(make_environment(clone.root), "parcel", "1.4.0", {"parcel/__init__.py": LIE})
+    (metadata / "direct_url.json").write_text(json.dumps({"url": source.as_uri()}))
+    assert is_low(clone.kr(*ASK), source.relative_to(clone.root).as_posix())
+
+
+@pytest.mark.parametrize("said", ["", "[]", '{"url": 7}', '{"url": "file:relative"}', '{"url": "file:///a%00b"}', '{"url": "http://["}'])  # fmt: skip
+def test_an_address_that_leads_nowhere_changes_nothing(clone, said):
+    clone.commit()
+    metadata = install(make_environment(clone.root), "parcel", "1.4.0", {"parcel/__init__.py": PARCEL})
+    (metadata / "direct_url.json").write_text(said)
+    done = clone.kr(*ASK)
+    assert "**Confidence: low" not in done.out
+    assert done.err == ""
+
+
+def test_a_checkout_that_is_no_part_of_the_repository_is_as_before(clone):
+    """`pip install -e git+...` makes one in the environment, or in `src`; a submodule is part of the repository."""
+    clone.commit()
+    lay_parcel(clone.root / "src/parcel")
+    (make_environment(clone.root) / "parcel.pth").write_text(f"{clone.root}/src/parcel\n")
+    clone.commit_in(clone.root / "src/parcel")
+    done = clone.kr(*ASK)
+    assert "**Confidence: low" not in done.out
+    assert "part of this repository" not in done.err
+    clone.commit_in(clone.root, "src/parcel")
+    assert is_low(clone.kr(*ASK, "--refresh"), "src/parcel/parcel")
+
+
+def test_what_an_installed_package_hands_on_of_the_clone_is_low_with_one_note(clone):
+    """`box` is from an index; the project lays its own `parcel` under it, as a member of a workspace."""
+    lay_parcel(clone.root / "packages/parcel")
+    clone.commit()
+    site = make_environment(clone.root)
+    (site / "parcel.pth").write_text(f"{clone.root}/packages/parcel\n")
+    box = install(site, "box", "2.0.0", {"box/__init__.py": 'from parcel import send\n\n__all__ = ["pack", "send"]\n\ndef pack(size: int = 3):\n    """Pack a box. The default size is 3."""\n'})  # fmt: skip
+    with (box / "METADATA").open("a") as file:
+        file.write("Requires-Dist: parcel\n")
+    done = clone.kr("research", "What is the default timeout of box.send?", "--framework", "box")
+    assert is_low(done, "packages/parcel/parcel")
+    own = clone.kr("research", "What is the default size of box.pack?", "--framework", "box")
+    assert "**Confidence: low" not in own.out

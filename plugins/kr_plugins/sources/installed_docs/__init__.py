@@ -47,8 +47,9 @@ from kr_plugins.sources.installed_docs.reading_budget import BudgetSpent, Cancel
 from kr_plugins.sources.installed_docs.survey import survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from kr_core import Passage
     from kr_core.plugin import Project, ResearchQuery, Setup, SourceContext, SurveyPlan
     from kr_core.toolkit import PassageIndex
     from kr_plugins.sources.installed_docs.material import LocatedMaterial
@@ -191,8 +192,10 @@ class InstalledDocs:
             answered = answered._replace(unresolved=own)
         answered = _without_claims(answered, notes)
         notes[:0] = _late_types(answered, found)
+        theirs = _of_repository((*answered.passages, *answered.support), found)
         notes = [
             *found.notes,
+            *theirs.values(),
             *notes[:3],
             *([f"{len(notes) - 3} more files could not be read"] if len(notes) > 3 else []),
         ]
@@ -205,8 +208,8 @@ class InstalledDocs:
             )  # fmt: skip
         return Finding(
             outcome=Outcome.ok,
-            passages=answered.passages,
-            support=answered.support,
+            passages=_not_official(answered.passages, theirs),
+            support=_not_official(answered.support, theirs),
             url=found.origin.url,
             version=found.origin.version,
             version_from=found.where,
@@ -249,15 +252,16 @@ class InstalledDocs:
             return Finding(outcome=Outcome.timeout, reason="given up while the index was being made")
         if not surveyed.passages:
             return None
+        theirs = _of_repository(surveyed.passages, found)
         return Finding(
             outcome=Outcome.ok,
-            passages=surveyed.passages,
+            passages=_not_official(surveyed.passages, theirs),
             overview=True,
             families=surveyed.families,
             url=found.origin.url,
             version=found.origin.version,
             version_from=found.where,
-            notes=(*found.notes, *notes[:3]),
+            notes=(*found.notes, *theirs.values(), *notes[:3]),
         )
 
     def _earlier(self, plan: SurveyPlan, found: LocatedMaterial) -> tuple[str, PassageIndex] | None:
@@ -278,6 +282,18 @@ RUN_TIME = "methods that it makes at run time from data files, as boto3's client
 def _without_claims(answered: IndexAnswer, notes: Sequence[str]) -> IndexAnswer:
     """The answer that claims no word to be nowhere, where the code that may have it was not read."""
     return answered._replace(missing=()) if any(NO_DECLARATIONS in note for note in notes) else answered
+
+
+def _of_repository(passages: Sequence[Passage], found: LocatedMaterial) -> dict[str, str]:
+    """The package URLs of dependencies that came with the project's repository and say some of these, each with its note."""
+    others = {one.url for one in passages} - {found.origin.url}
+    said = found.came_along() if others and found.origin.official else {}
+    return {url: note for url, note in said.items() if url in others}
+
+
+def _not_official(passages: Sequence[Passage], theirs: Collection[str]) -> tuple[Passage, ...]:
+    """Passages, those of some package URLs as not official."""
+    return tuple(one.model_copy(update={"official": False}) if one.url in theirs else one for one in passages)
 
 
 def _late_types(answered: IndexAnswer, found: LocatedMaterial) -> list[str]:

@@ -38,6 +38,11 @@ def installed_requirements(
     return list(found.values())
 
 
+def package_url(distribution: Distribution) -> str:
+    """The package URL of a distribution, `pkg:pypi/httpx@0.28.1`."""
+    return f"pkg:pypi/{distribution.name}@{distribution.version}"
+
+
 def is_small(distribution: Distribution) -> bool:
     """Whether a distribution is read in a second or so; a larger one is asked only by its own name."""
     try:
@@ -186,7 +191,7 @@ class Reexports:
                 module = read_module(file, name, file.relative_to(provider.site).as_posix(), self._within)
             except Unreadable:
                 continue
-            module.origin = (f"pkg:pypi/{provider.name}@{provider.version}", provider.version)
+            module.origin = (package_url(provider), provider.version)
             self._modules[name] = module
             return module
         return None

@@ -21,12 +21,13 @@ from kr_core.toolkit import (
     is_python,
     lies_within,
     load_toml,
+    module_roots,
     read_bytes,
     read_text,
 )
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.cited_passages import Origin
-from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small
+from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small, package_url
 from kr_plugins.sources.installed_docs.metadata import read_metadata
 from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
 from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
@@ -36,7 +37,7 @@ from kr_plugins.sources.installed_docs.pages.page_material import PageMaterial, 
 from kr_plugins.sources.installed_docs.python import builtins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
     from kr_plugins.sources.installed_docs.metadata import Metadata
@@ -75,6 +76,8 @@ class LocatedMaterial:
     """What a reader must know of all of it, and which no index keeps."""
     dependencies: Callable[[], Sequence[LocatedMaterial]] = tuple
     """The material of direct dependencies, for what the library itself does not say."""
+    came_along: Callable[[], Mapping[str, str]] = dict
+    """The dependencies that came with the project's repository: a note for the package URL of each."""
 
     def modules_in(self, question: str) -> tuple[str, ...]:
         """The top-level modules that a question names, so that `json` is looked for in `json`."""
@@ -120,13 +123,13 @@ def find(framework: str, project: LocalProject, folders: PageFolders = _NO_FOLDE
     )
     if package is not None:
         known = project.version_of(framework)
-        tracked = module is not None and project.came_with_repository(module)
-        return _node_package(framework, package, known[1] if known else "node_modules", tracked=tracked)
+        tracked = project.folder_in_repository(module) if module is not None else None
+        return _node_package(framework, package, known[1] if known else "node_modules", tracked)
     distribution = project.distribution(framework)
     if distribution is not None:
         metadata = read_metadata(distribution)
         required = installed_requirements(distribution, metadata, project)
-        found = _distribution(framework, distribution, metadata, required)
+        found = _distribution(framework, project, distribution, metadata, required)
         return _with_pages(framework, found, project, distribution, folders)
     if fold_name(framework) == fold_name(own_name(project.root)):
         own = _own_documentation(project)
@@ -221,18 +224,16 @@ def _part_of_repository(folder: str, name: str) -> str:
     return f"`{folder}` is part of this repository: its author wrote what KR tells of {name}"
 
 
-def _node_package(
-    framework: str, package: NodePackage, where: str, *, tracked: bool = False
-) -> LocatedMaterial:
+def _node_package(framework: str, package: NodePackage, where: str, tracked: str | None) -> LocatedMaterial:
     bare = package.name.rpartition("/")[2]
     names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
-    material, origin = NodeMaterial(package), Origin(package.url, package.version, not tracked)
+    material, origin = NodeMaterial(package), Origin(package.url, package.version, tracked is None)
 
     def further() -> list[LocatedMaterial]:
         readmes = DependencyReadmes(package, material.fingerprint)
         return [] if readmes.empty else [LocatedMaterial(readmes, (), origin, where)]
 
-    notes = (_part_of_repository(f"node_modules/{package.name}", package.name),) if tracked else ()
+    notes = (_part_of_repository(tracked, package.name),) if tracked else ()
     return LocatedMaterial(
         material, tuple(dict.fromkeys(names)), origin, where, notes=notes, dependencies=further
     )
@@ -251,14 +252,14 @@ def own_name(root: Path) -> str:
 
 def _distribution(
     framework: str,
+    project: LocalProject,
     distribution: Distribution,
     metadata: Metadata | None,
     dependencies: Sequence[Distribution] = (),
 ) -> LocatedMaterial:
     site, within = distribution.site, distribution.environment.bounds
     tops = import_names(distribution)
-    roots = [found for top in tops for found in _roots(distribution, top)]
-    roots.sort(key=lambda root: fold_name(root[1]) != fold_name(distribution.name))
+    roots = module_roots(distribution, tops)
     notes = []
     if not roots and distribution.environment.refused:
         notes.append(
@@ -274,45 +275,29 @@ def _distribution(
             )
         roots = []
     readme = metadata.readme() if metadata is not None else None
-    base = roots[0][0].parent if roots else site
     texts = [readme] if readme else []
     material = Material(
-        distribution.name, distribution.version, base, [root for root in roots if root[0].parent == base], texts,
+        distribution.name, distribution.version, roots[0][0].parent if roots else site, roots, texts,
         _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,
         dependencies=dependencies, requirements=metadata.requirements() if metadata is not None else None,
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
-    tracked = distribution.environment.tracked
-    origin = Origin(f"pkg:pypi/{distribution.name}@{distribution.version}", distribution.version, not tracked)
+    tracked = project.folder_in_repository(distribution)
+    origin = Origin(package_url(distribution), distribution.version, tracked is None)
 
     def further() -> list[LocatedMaterial]:
         small = [one for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
-        return [_distribution(one.name, one, read_metadata(one)) for one in small]
+        return [_distribution(one.name, project, one, read_metadata(one)) for one in small]
 
+    def came_along() -> dict[str, str]:
+        folders = [(one, project.folder_in_repository(one)) for one in dependencies]
+        return {package_url(one): _part_of_repository(folder, one.name) for one, folder in folders if folder}
+
+    said = (_part_of_repository(tracked, distribution.name),) if tracked else ()
     where = distribution.environment.label
-    said = (_part_of_repository(where, distribution.name),) if tracked else ()
-    return LocatedMaterial(material, names, origin, where, notes=said, dependencies=further)
-
-
-def _roots(distribution: Distribution, top: str) -> Iterator[tuple[Path, str]]:
-    folders = [
-        distribution.site,
-        *(site for site in distribution.environment.site_packages if site != distribution.site),
-    ]
-    relative = Path(*top.split("."))
-    for folder in folders:
-        if (folder / relative).is_dir() and _may_enter(folder / relative, distribution):
-            yield folder / relative, top
-            return
-        for suffix in (".py", ".pyi"):
-            if (folder / relative).with_suffix(suffix).is_file():
-                yield (folder / relative).with_suffix(suffix), top
-                return
-
-
-def _may_enter(folder: Path, distribution: Distribution) -> bool:
-    bounds = distribution.environment.bounds
-    return bounds is None or lies_within(folder, bounds)
+    return LocatedMaterial(
+        material, names, origin, where, notes=said, dependencies=further, came_along=came_along
+    )
 
 
 def _key(
