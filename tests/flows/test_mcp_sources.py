@@ -237,6 +237,21 @@ def test_deepwiki_is_not_asked_about_what_has_no_known_repository(bench, configu
     assert "source.request" not in bench.kinds()
 
 
+@pytest.mark.req("Z8")
+@pytest.mark.usefixtures("parcel")
+def test_deepwiki_is_not_asked_about_the_repository_that_a_tracked_package_names(bench, configured):
+    """Its author may name his own; nobody else is asked, and the notes say both."""
+    for arguments in (("init", "-q"), ("add", "-f", ".venv")):
+        subprocess.run(["git", "-C", bench.folder, *arguments], check=True)
+    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/"})
+    answer = bench.ask(request=bench.request())
+    assert outcomes(answer) == {"deepwiki": Outcome.unavailable}
+    notes = " / ".join(answer.result.results.degradation_notes)
+    assert "not known in which repository on GitHub parcel is made" in notes
+    assert "`.venv` is part of this repository: KR does not use the address that it gives for parcel" in notes
+    assert "source.request" not in bench.kinds()
+
+
 @pytest.mark.req("R20")
 @pytest.mark.usefixtures("parcel")
 def test_a_repository_that_deepwiki_does_not_know_is_asked_for_again(bench, configured):

@@ -12,6 +12,9 @@ from flows.conftest import NOWHERE
 from support.commands import run_here
 from support.projects import PARCEL, install, make_environment
 
+from kr_core.toolkit import LocalProject
+from kr_plugins.sources.repositories import repository_of
+
 pytestmark = pytest.mark.req("Z8", "R13")
 
 ASK = ("research", "What is the default timeout of parcel.send?", "--framework", "parcel")
@@ -187,3 +190,26 @@ def test_what_an_installed_package_hands_on_of_the_clone_is_low_with_one_note(cl
     assert is_low(done, "packages/parcel/parcel")
     own = clone.kr("research", "What is the default size of box.pack?", "--framework", "box")
     assert "**Confidence: low" not in own.out
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("where", [".venv", "node_modules/parcel", "packages/parcel"])
+def test_a_package_of_the_clone_does_not_say_where_a_library_is_made(clone, where, tracked):
+    """`context7` and `deepwiki` are asked about that repository, so its author would choose whose words are shown."""
+    root = clone.root
+    if where == "node_modules/parcel":
+        (root / where).mkdir(parents=True)
+        (root / where / "package.json").write_text('{"name": "parcel", "version": "1.4.0", "repository": "evil/parcel"}')  # fmt: skip
+    else:
+        metadata = install(make_environment(root), "parcel", "1.4.0", {"parcel.py": LIE})
+        with (metadata / "METADATA").open("a") as file:
+            file.write("Project-URL: Source, https://github.com/evil/parcel\n")
+        (root / "packages/parcel").mkdir(parents=True)
+        (root / "packages/parcel/pyproject.toml").write_text("")
+        if where == "packages/parcel":
+            (metadata / "direct_url.json").write_text(json.dumps({"url": (root / where).as_uri()}))
+    if tracked:
+        clone.commit_in(root, where)
+    said = repository_of("parcel", LocalProject(root, root, {}, own_prefix=None))
+    note = f"`{where}` is part of this repository: KR does not use the address that it gives for parcel"
+    assert said == ((None, (note,)) if tracked else ("evil/parcel", ()))

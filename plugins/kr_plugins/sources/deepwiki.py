@@ -101,7 +101,7 @@ class DeepWiki:
 
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Find the library's repository, and ask about it."""
-        repository = await asyncio.to_thread(repository_of, query.framework, context.project)
+        repository, notes = await asyncio.to_thread(repository_of, query.framework, context.project)
         if repository is None:
             sought = await self._registries.repository_of(query.framework, context)
             repository = sought.repository
@@ -111,6 +111,7 @@ class DeepWiki:
                     reason=f"it is not known in which repository on GitHub {query.framework} is made{sought.said}: install it, "
                     "or name it by that (--framework owner/repository)",
                     reached=sought.sent,
+                    notes=notes,
                 )
         arguments = {"repoName": repository, "question": query.question}
         result = await context.call_tool(self._url, _TOOL, arguments)

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from email.parser import HeaderParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kr_core.toolkit import LocalProject, is_python, read_text
 
@@ -33,23 +33,45 @@ _LARGEST = 20_000_000
 _CPYTHON = "python/cpython"
 
 
-def repository_of(framework: str, project: Project) -> str | None:
-    """Find the repository of a framework: `owner/name`, or None where nothing tells it.
+class MadeIn(NamedTuple):
+    """Where a framework is made."""
 
-    The package in the project's `node_modules` or the distribution in its environment is asked, as for its version; a
-    framework may also be called by its repository itself.
+    repository: str | None
+    """`owner/name`, or None where nothing tells it."""
+    notes: tuple[str, ...] = ()
+    """Why what its package says of it does not count."""
+
+
+def repository_of(framework: str, project: Project) -> MadeIn:
+    """Find the repository of a framework.
+
+    The package in the project's `node_modules` or the distribution in its environment is asked, as for its version, but not
+    one that came with the project's repository: its author may name his own. A framework may also be called by its
+    repository itself.
     """
     name = framework.strip()
     if is_python(name):
-        return _CPYTHON
+        return MadeIn(_CPYTHON)
     if isinstance(project, LocalProject):
         if module := project.module(name):
-            return _said_by_package(module.folder / module.name / "package.json", module.bounds)
+            said = _said_by_package(module.folder / module.name / "package.json", module.bounds)
+            return _believed(said, project.folder_in_repository(module), name)
         if installed := project.distribution(name):
-            return _said_by_metadata(installed.metadata_folder, installed.environment.bounds)
+            said = _said_by_metadata(installed.metadata_folder, installed.environment.bounds)
+            return _believed(said, project.folder_in_repository(installed), name)
     if name.partition(".")[0] in sys.stdlib_module_names:
-        return _CPYTHON
-    return _first([name]) or _named(_SHORT.fullmatch(name))
+        return MadeIn(_CPYTHON)
+    return MadeIn(_first([name]) or _named(_SHORT.fullmatch(name)))
+
+
+def _believed(said: str | None, folder: str | None, name: str) -> MadeIn:
+    """What a package says, which lies in this folder of the project's repository, or was installed."""
+    if said is None or folder is None:
+        return MadeIn(said)
+    return MadeIn(
+        None,
+        (f"`{folder}` is part of this repository: KR does not use the address that it gives for {name}",),
+    )
 
 
 def _first(addresses: Iterable[str]) -> str | None:

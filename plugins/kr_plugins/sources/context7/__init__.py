@@ -58,7 +58,13 @@ class Context7:
     async def query(self, query: ResearchQuery, context: SourceContext) -> Finding:
         """Look the library up, unless it is remembered, and ask its documentation."""
         service = Service(context.http, self._base_url, self._api_key, query.question or query.topic)
-        repository = await asyncio.to_thread(repository_of, query.framework, context.project)
+        repository, notes = await asyncio.to_thread(repository_of, query.framework, context.project)
+        finding = await self._asked(service, query, context, repository)
+        return finding.model_copy(update={"notes": (*notes, *finding.notes)})
+
+    async def _asked(
+        self, service: Service, query: ResearchQuery, context: SourceContext, repository: str | None
+    ) -> Finding:
         known = CachedLibrary(context.cache, self._base_url, query.framework, repository)
         try:
             library = await known.library()

@@ -1,5 +1,7 @@
 """The source `context7` against a service on loopback: what it asks for, and what it makes of each answer."""
 
+import subprocess
+
 import pytest
 from support.loopback import Answer
 from support.projects import install, make_environment
@@ -101,6 +103,19 @@ def test_the_installed_package_tells_which_library_it_is(ask, backend, tmp_path)
     backend.libraries = {"results": [library("/stranger/widget2", title="Widget2"), library()]}
     assert ask(framework="widget2").outcome is Outcome.ok
     assert backend.places == ["/acme/widget"]
+
+
+@pytest.mark.req("Z8")
+def test_a_package_of_the_project_s_repository_does_not_tell_which_library_it_is(ask, backend, tmp_path):
+    """Its author may have handed in his own; the service's list decides, and a note says why."""
+    metadata = install(make_environment(tmp_path), "widget", "3.1.0", {"widget.py": ""}) / "METADATA"
+    metadata.write_text(f"{metadata.read_text()}Project-URL: Source, https://github.com/evil/widget\n")
+    for arguments in (("init", "-q"), ("add", "-f", ".venv")):
+        subprocess.run(["git", "-C", tmp_path, *arguments], check=True)
+    backend.libraries = {"results": [library("/evil/widget", trustScore=5), library()]}
+    finding = ask()
+    assert backend.places == ["/acme/widget"]
+    assert "`.venv` is part of this repository: KR does not use the address that it gives for widget" in finding.notes  # fmt: skip
 
 
 @pytest.mark.req("K9", "Z4")

@@ -63,16 +63,16 @@ def test_the_repository_of_a_python_package_is_in_its_metadata(tmp_path, site, l
     """The address that leads to the source counts before others; what is no repository of the library's is none."""
     metadata = install(site, "parcel", "1.4.0", {"parcel.py": ""}) / "METADATA"
     metadata.write_text(metadata.read_text() + "\n".join(lines) + "\n")
-    assert repository_of("parcel", project(tmp_path)) == repository
+    assert repository_of("parcel", project(tmp_path)).repository == repository
 
 
 def test_a_package_without_metadata_tells_nothing(tmp_path, site):
     """An uninstalled one leaves such a folder; an old one calls its metadata PKG-INFO."""
     folder = install(site, "parcel", "1.4.0", {"parcel.py": ""})
     (folder / "METADATA").unlink()
-    assert repository_of("parcel", project(tmp_path)) is None
+    assert repository_of("parcel", project(tmp_path)).repository is None
     (folder / "PKG-INFO").write_text("Name: parcel\nHome-page: https://github.com/acme/parcel\n")
-    assert repository_of("parcel", project(tmp_path)) == "acme/parcel"
+    assert repository_of("parcel", project(tmp_path)).repository == "acme/parcel"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_repository_of_a_node_package_is_in_its_package_json(tmp_path, said,
     folder = tmp_path / "node_modules/@acme/parcel"
     folder.mkdir(parents=True)
     (folder / "package.json").write_text(json.dumps({"name": "@acme/parcel", "version": "1.0.0", **said}))
-    assert repository_of("@acme/parcel", project(tmp_path)) == repository
+    assert repository_of("@acme/parcel", project(tmp_path)).repository == repository
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_repository_of_a_node_package_is_in_its_package_json(tmp_path, said,
 )
 def test_what_is_not_installed_may_be_called_by_its_repository(tmp_path, framework, repository):
     """The standard library is made in the repository of Python; of anything else nothing is guessed."""
-    assert repository_of(framework, project(tmp_path)) == repository
+    assert repository_of(framework, project(tmp_path)).repository == repository
 
 
 def test_a_project_of_another_kind_knows_no_repository():
@@ -126,7 +126,7 @@ def test_a_project_of_another_kind_knows_no_repository():
         def version_of(self, _framework):
             return None
 
-    assert repository_of("parcel", Own()) is None
+    assert repository_of("parcel", Own()).repository is None
 
 
 @pytest.mark.req("Z2")
