@@ -355,18 +355,18 @@ class LocalProject:
         if time.monotonic() - self._looked >= BELIEVED_SECONDS:
             self.look_again()
 
-    def folder_in_repository(self, package: NodeModule | Distribution) -> str | None:
+    def folder_in_repository(self, package: Path | Distribution) -> str | None:
         """Return the folder in which a package came with the project's repository, relative to the root; None for any other.
 
         Such a package is tracked by git in the project: in `node_modules`, as a member of a workspace that is linked from
         there, in an environment, or where an editable install of Python leads.
+
+        Args:
+            package: one of Python, or the folder of one of npm.
         """
-        if isinstance(package, NodeModule):
-            places = iter([package.folder / package.name])
-        elif package.environment.tracked:
+        if isinstance(package, Distribution) and package.environment.tracked:
             return label_of(Path(os.path.realpath(package.environment.prefix)), self._home)
-        else:
-            places = places_beside(package)
+        places = places_beside(package) if isinstance(package, Distribution) else iter([package])
         came = (one for one in places if came_with_repository(one, self.working_folder))
         return next((label_of(Path(os.path.realpath(one)), self._home) for one in came), None)
 

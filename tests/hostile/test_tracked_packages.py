@@ -94,6 +94,51 @@ def test_a_package_in_tracked_node_modules_is_low_with_one_note(clone):
     assert "part of this repository" not in good.err
 
 
+def lay(root, place, readme="", **values):
+    """A package in `node_modules`."""
+    folder = root / "node_modules" / place
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"name": place, "version": "1.4.0", **values}))
+    (folder / "README.md").write_text(readme)
+    if values.get("types"):
+        (folder / "index.d.ts").write_text("/** Send a parcel. The default timeout is 99 seconds. */\nexport function send(to: string): void;\n")  # fmt: skip
+
+
+def test_types_of_the_clone_make_an_installed_package_low_with_one_note(clone):
+    """npm keeps what lies in `node_modules/@types`, and all declarations of the package are from there."""
+    lay(clone.root, "@types/parcel", types="index.d.ts")
+    clone.commit()
+    lay(
+        clone.root, "parcel", "# parcel\n\n## Timeout\n\nThe default timeout of `parcel.send` is 5 seconds.\n"
+    )
+    for question in ("What does send of parcel do?", ASK[1]):
+        done = clone.kr("research", question, "--framework", "parcel")
+        assert is_low(done, "node_modules/@types/parcel")
+    own = clone.root / "node_modules/parcel/index.d.ts"
+    own.write_text("/** Send a parcel. */\nexport function send(to: string): void;\n")
+    typed = clone.kr("research", "What does send of parcel do?", "--framework", "parcel", "--refresh")
+    assert "part of this repository" not in typed.err
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_dependency_of_the_clone_is_low_with_one_note(clone, declared):
+    """What an npm package hands on is told from what it depends on: a README, or declarations that it exports."""
+    lie = "# parcel\n\n## send(options)\n\nSends a parcel of `box`.\n\n#### timeout\n\nThe default timeout of `box.send` is 99 seconds.\n"  # fmt: skip
+    lay(clone.root, "parcel", "" if declared else lie, **({"types": "index.d.ts"} if declared else {}))
+    clone.commit()
+    lay(clone.root, "box", "# box\n\nPacks boxes.\n", dependencies={"parcel": "1"}, types="index.d.ts")
+    (clone.root / "node_modules/box/index.d.ts").write_text('export * from "parcel";\n' if declared else "export {};\n")  # fmt: skip
+    question = "What does send do in box?" if declared else "What is the default timeout of box.send?"
+    assert is_low(clone.kr("research", question, "--framework", "box"), "node_modules/parcel")
+
+
+def test_a_package_that_an_alias_installed_is_shown_by_its_own_name(clone):
+    lay(clone.root, "parcel", name="other-parcel", types="index.d.ts")
+    done = clone.kr("research", "What does send of parcel do?", "--framework", "parcel")
+    assert "parcel is other-parcel here: an alias installed it by this name" in done.err
+    assert "pkg:npm/other-parcel@1.4.0" in done.out
+
+
 def test_a_package_of_a_workspace_is_low_with_one_note(clone):
     """npm links it into `node_modules`; git tracks the package and not the link."""
     folder = clone.root / "packages/parcel"

@@ -54,8 +54,9 @@ def repository_of(framework: str, project: Project) -> MadeIn:
         return MadeIn(_CPYTHON)
     if isinstance(project, LocalProject):
         if module := project.module(name):
-            said = _said_by_package(module.folder / module.name / "package.json", module.bounds)
-            return _believed(said, project.folder_in_repository(module), name)
+            folder = module.folder / module.name
+            said = _said_by_package(folder / "package.json", module.bounds)
+            return _believed(said, project.folder_in_repository(folder), name)
         if installed := project.distribution(name):
             said = _said_by_metadata(installed.metadata_folder, installed.environment.bounds)
             return _believed(said, project.folder_in_repository(installed), name)

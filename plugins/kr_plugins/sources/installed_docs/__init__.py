@@ -286,8 +286,8 @@ def _without_claims(answered: IndexAnswer, notes: Sequence[str]) -> IndexAnswer:
 
 def _of_repository(passages: Sequence[Passage], found: LocatedMaterial) -> dict[str, str]:
     """The package URLs of dependencies that came with the project's repository and say some of these, each with its note."""
-    others = {one.url for one in passages} - {found.origin.url}
-    said = found.came_along() if others and found.origin.official else {}
+    others = {one.url: name_of(one) for one in passages if one.url != found.origin.url}
+    said = found.came_along(others.values()) if others and found.origin.official else {}
     return {url: note for url, note in said.items() if url in others}
 
 

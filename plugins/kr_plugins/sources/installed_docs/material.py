@@ -30,14 +30,20 @@ from kr_plugins.sources.installed_docs.cited_passages import Origin
 from kr_plugins.sources.installed_docs.dependencies import installed_requirements, is_small, package_url
 from kr_plugins.sources.installed_docs.metadata import read_metadata
 from kr_plugins.sources.installed_docs.node.node_material import NodeMaterial
-from kr_plugins.sources.installed_docs.node.package import NodePackage, read_package
-from kr_plugins.sources.installed_docs.node.readmes import DependencyReadmes
+from kr_plugins.sources.installed_docs.node.package import (
+    NodePackage,
+    entries,
+    find_package,
+    read_package,
+    types_package,
+)
+from kr_plugins.sources.installed_docs.node.readmes import DependencyReadmes, dependencies_of
 from kr_plugins.sources.installed_docs.package_index import Material
 from kr_plugins.sources.installed_docs.pages.page_material import PageMaterial, in_distribution, in_folders
 from kr_plugins.sources.installed_docs.python import builtins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kr_core.toolkit import Distribution, LocalProject
     from kr_plugins.sources.installed_docs.metadata import Metadata
@@ -76,8 +82,8 @@ class LocatedMaterial:
     """What a reader must know of all of it, and which no index keeps."""
     dependencies: Callable[[], Sequence[LocatedMaterial]] = tuple
     """The material of direct dependencies, for what the library itself does not say."""
-    came_along: Callable[[], Mapping[str, str]] = dict
-    """The dependencies that came with the project's repository: a note for the package URL of each."""
+    came_along: Callable[[Collection[str]], Mapping[str, str]] = lambda _names: {}
+    """The packages of these names beside it that came with the project's repository: a note for the package URL of each."""
 
     def modules_in(self, question: str) -> tuple[str, ...]:
         """The top-level modules that a question names, so that `json` is looked for in `json`."""
@@ -123,8 +129,7 @@ def find(framework: str, project: LocalProject, folders: PageFolders = _NO_FOLDE
     )
     if package is not None:
         known = project.version_of(framework)
-        tracked = project.folder_in_repository(module) if module is not None else None
-        return _node_package(framework, package, known[1] if known else "node_modules", tracked)
+        return _node_package(framework, project, package, known[1] if known else "node_modules")
     distribution = project.distribution(framework)
     if distribution is not None:
         metadata = read_metadata(distribution)
@@ -224,18 +229,36 @@ def _part_of_repository(folder: str, name: str) -> str:
     return f"`{folder}` is part of this repository: its author wrote what KR tells of {name}"
 
 
-def _node_package(framework: str, package: NodePackage, where: str, tracked: str | None) -> LocatedMaterial:
+def _node_package(framework: str, project: LocalProject, package: NodePackage, where: str) -> LocatedMaterial:
     bare = package.name.rpartition("/")[2]
     names = (framework, package.name, bare, bare.replace("-", " "), f"{bare}.js", "npm")
-    material, origin = NodeMaterial(package), Origin(package.url, package.version, tracked is None)
+    declares = any(not subpath for subpath, _path in entries(package))
+    types = None if declares else types_package(package)
+    read = [package.folder, *([types.folder] if types is not None else [])]
+    tracked = [folder for one in read if (folder := project.folder_in_repository(one))]
+    material, origin = NodeMaterial(package), Origin(package.url, package.version, not tracked)
 
     def further() -> list[LocatedMaterial]:
         readmes = DependencyReadmes(package, material.fingerprint)
         return [] if readmes.empty else [LocatedMaterial(readmes, (), origin, where)]
 
-    notes = (_part_of_repository(tracked, package.name),) if tracked else ()
+    def came_along(names: Collection[str]) -> dict[str, str]:
+        named = (find_package(name, package.folder, package.within) for name in names)
+        others = [one for one in (*named, *dependencies_of(package)) if one is not None]
+        folders = [(one, project.folder_in_repository(one.folder)) for one in others]
+        return {one.url: _part_of_repository(folder, one.name) for one, folder in folders if folder}
+
+    notes = [_part_of_repository(folder, package.name) for folder in tracked]
+    if package.data_name != package.name:
+        notes.append(f"{package.name} is {package.data_name} here: an alias installed it by this name")
     return LocatedMaterial(
-        material, tuple(dict.fromkeys(names)), origin, where, notes=notes, dependencies=further
+        material,
+        tuple(dict.fromkeys(names)),
+        origin,
+        where,
+        notes=tuple(notes),
+        dependencies=further,
+        came_along=came_along,
     )
 
 
@@ -289,8 +312,8 @@ def _distribution(
         small = [one for one in dependencies if is_small(one)][:_MAX_DEPENDENCIES]
         return [_distribution(one.name, project, one, read_metadata(one)) for one in small]
 
-    def came_along() -> dict[str, str]:
-        folders = [(one, project.folder_in_repository(one)) for one in dependencies]
+    def came_along(names: Collection[str]) -> dict[str, str]:
+        folders = [(one, project.folder_in_repository(one)) for one in dependencies if one.name in names]
         return {package_url(one): _part_of_repository(folder, one.name) for one, folder in folders if folder}
 
     said = (_part_of_repository(tracked, distribution.name),) if tracked else ()

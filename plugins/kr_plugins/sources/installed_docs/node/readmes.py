@@ -74,6 +74,21 @@ def _is_contents(text: str) -> bool:
     return len(lines) > 3 and sum(bool(_LINK_LINE.match(line)) for line in lines) > 0.6 * len(lines)
 
 
+def dependencies_of(package: NodePackage) -> Iterator[NodePackage]:
+    """The dependencies of a package to depth 2, as Node finds them, nearest first, each once."""
+    seen = {package.folder}
+    waiting = [(package, 0)]
+    while waiting and len(seen) <= _MAX_PACKAGES:
+        here, depth = waiting.pop(0)
+        named = here.data.get("dependencies")
+        for name in sorted(named) if isinstance(named, dict) and depth < _DEEPEST else ():
+            one = find_package(name, here.folder, here.within)
+            if one is not None and one.folder not in seen:
+                seen.add(one.folder)
+                waiting.append((one, depth + 1))
+                yield one
+
+
 @dataclass(slots=True)
 class DependencyReadmes:
     """The READMEs of what a package depends on, to depth 2, as one material.
@@ -100,27 +115,16 @@ class DependencyReadmes:
     @property
     def empty(self) -> str | None:
         """Why there is nothing to read; None where there is something."""
-        return None if any(True for _one in self.packages()) else "no dependencies"
+        return None if any(True for _one in dependencies_of(self.package)) else "no dependencies"
 
     @property
     def fingerprint(self) -> str:
         """Changes when the package or the version of a dependency does."""
-        parts = [self.own_fingerprint, *(f"{one.folder}:{one.version}" for one in self.packages())]
+        parts = [
+            self.own_fingerprint,
+            *(f"{one.folder}:{one.version}" for one in dependencies_of(self.package)),
+        ]
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-    def packages(self) -> Iterator[NodePackage]:
-        """The dependencies as Node finds them, nearest first, each once."""
-        seen = {self.package.folder}
-        waiting = [(self.package, 0)]
-        while waiting and len(seen) <= _MAX_PACKAGES:
-            here, depth = waiting.pop(0)
-            named = here.data.get("dependencies")
-            for name in sorted(named) if isinstance(named, dict) and depth < _DEEPEST else ():
-                one = find_package(name, here.folder, here.within)
-                if one is not None and one.folder not in seen:
-                    seen.add(one.folder)
-                    waiting.append((one, depth + 1))
-                    yield one
 
     def passages(
         self, progress: Callable[[int, int], None], budget: ReadingBudget
@@ -131,7 +135,7 @@ class DependencyReadmes:
             Cancelled: the consultation was given up.
         """
         found: list[IndexedPassage] = []
-        packages = list(self.packages())
+        packages = list(dependencies_of(self.package))
         for number, one in enumerate(packages):
             progress(number, len(packages))
             text = readme_text(one, one.name)
