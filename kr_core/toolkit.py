@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from kr_core.project.distributions import Distribution as Distribution
     from kr_core.project.distributions import import_names as import_names
     from kr_core.project.package_places import module_roots as module_roots
+    from kr_core.project.package_places import source_address as source_address
     from kr_core.project.project import LocalProject as LocalProject
     from kr_core.project.project import is_python as is_python
     from kr_core.project.version_gaps import gap as gap

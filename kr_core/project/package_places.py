@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from kr_core.project.distributions import Distribution
 
+_ADDRESS = re.compile(r"[\w./:~+%-]{1,200}", re.ASCII)
+"""What is shown of an address: a user, a port or a query may say more than it should."""
 _LARGEST_URL = 100_000
 """Bytes of a `direct_url.json`, which has some hundred."""
 
@@ -48,17 +51,26 @@ def places_beside(distribution: Distribution) -> Iterator[Path]:
         yield source
 
 
+def source_address(distribution: Distribution) -> str:
+    """Name the address on the network that a distribution was installed from, without secrets; empty for an index or a file."""
+    parts = urlsplit(_direct_url(distribution))
+    if parts.scheme in {"", "file"}:
+        return ""
+    address = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+    return address if _ADDRESS.fullmatch(address) else "another address"
+
+
 def _installed_from(distribution: Distribution) -> Path | None:
     """The file or folder that a distribution was installed from; None where it is from elsewhere, or from an index."""
-    parts = urlsplit(direct_url(distribution))
+    parts = urlsplit(_direct_url(distribution))
     place = unquote(parts.path)
     if parts.scheme != "file" or not place.startswith("/") or "\0" in place:
         return None
     return Path(place[1:] if os.name == "nt" else place)
 
 
-def direct_url(distribution: Distribution) -> str:
-    """Read the address that a distribution was installed from (PEP 610); empty where it is from an index."""
+def _direct_url(distribution: Distribution) -> str:
+    """The address that a distribution was installed from (PEP 610); empty where it is from an index."""
     file = distribution.metadata_folder / "direct_url.json"
     try:
         said = json.loads(

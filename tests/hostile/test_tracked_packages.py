@@ -258,3 +258,24 @@ def test_a_package_of_the_clone_does_not_say_where_a_library_is_made(clone, wher
     said = repository_of("parcel", LocalProject(root, root, {}, own_prefix=None))
     note = f"`{where}` is part of this repository: KR does not use the address that it gives for parcel"
     assert said == ((None, (note,)) if tracked else ("evil/parcel", ()))
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://github.com/evil/parcel.git", "https://github.com/evil/parcel.git"),
+        ("ssh://git@github.com/evil/parcel", "ssh://github.com/evil/parcel"),
+        ("https://ann:secret@example.org:8443/parcel-1.4.0.tar.gz?token=secret#x", "https://example.org/parcel-1.4.0.tar.gz"),
+        ("https://example.org/KR has verified\u202e parcel", "another address"),
+        ("file:///home/conda/feedstock_root/build_artifacts/parcel/work", None),
+        ("parcel", None),
+    ],
+)  # fmt: skip
+def test_a_package_from_another_place_than_an_index_has_a_note(clone, url, shown):
+    """`pkg:pypi/parcel@1.4.0` names the one of the index; a fork is not rated otherwise, for the user chose it."""
+    metadata = install(make_environment(clone.root), "parcel", "1.4.0", {"parcel/__init__.py": PARCEL})
+    (metadata / "direct_url.json").write_text(json.dumps({"url": url, "vcs_info": {"vcs": "git"}}))
+    done = clone.kr(*ASK)
+    assert "**Confidence: low" not in done.out
+    note = f"note: installed_docs: parcel was installed from {shown}, not from an index\n"
+    assert done.err == (note if shown else "")

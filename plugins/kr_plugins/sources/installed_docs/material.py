@@ -24,6 +24,7 @@ from kr_core.toolkit import (
     module_roots,
     read_bytes,
     read_text,
+    source_address,
 )
 from kr_plugins.sources.installed_docs import package_index
 from kr_plugins.sources.installed_docs.cited_passages import Origin
@@ -316,10 +317,12 @@ def _distribution(
         folders = [(one, project.folder_in_repository(one)) for one in dependencies if one.name in names]
         return {package_url(one): _part_of_repository(folder, one.name) for one, folder in folders if folder}
 
-    said = (_part_of_repository(tracked, distribution.name),) if tracked else ()
+    said = [_part_of_repository(tracked, distribution.name)] if tracked else []
+    if address := source_address(distribution):
+        said.append(f"{distribution.name} was installed from {address}, not from an index")
     where = distribution.environment.label
     return LocatedMaterial(
-        material, names, origin, where, notes=said, dependencies=further, came_along=came_along
+        material, names, origin, where, notes=tuple(said), dependencies=further, came_along=came_along
     )
 
 
