@@ -91,7 +91,8 @@ class Settings(BaseModel):
     works without it if it has the scheme, host and port of a default in these settings, or if it is on this machine and
     the same entry neither takes a secret (`{env: NAME}`) nor chooses what is called there (see `calls_are_chosen`). So
     give the address of your service as a default. A path that leads out of the project works only after `kr trust`,
-    too. A plugin takes secrets from its settings alone, never from the environment.
+    too, and so does any path among the settings of an embedder. A plugin takes secrets from its settings alone, never
+    from the environment.
     """
 
     model_config = ConfigDict(

@@ -1,8 +1,8 @@
 """Which settings of a plugin work only in a trusted file.
 
 Those run a program, send a secret, documents or requests to an address that the project chose, post to an account of its choice,
-work with a key of its own, take something from the environment that is no key, open the private network, or lead out of the
-project's folder. Settings are judged by their names and values as they stand in the file. In doubt a setting
+work with a key of its own, take something from the environment that is no key, open the private network, load a model, or lead
+out of the project's folder. Settings are judged by their names and values as they stand in the file. In doubt a setting
 counts: the price of a false alarm is one `kr trust`.
 """
 
@@ -33,6 +33,7 @@ __all__ = [
     "check_variable",
     "further",
     "leading_out",
+    "loading_models",
     "posting",
     "running",
     "sending_documents",
@@ -220,6 +221,19 @@ def sending_documents(settings: Mapping[str, Any], below: KeyPath) -> list[Trust
     ]
 
 
+def loading_models(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
+    """The settings of an embedder that are paths: a library that KR does not bound loads what lies there.
+
+    Args:
+        settings: the plugin's settings as written, `{env: NAME}` in place.
+        below: the key under which they stand.
+    """
+    return [
+        TrustedSetting(key, f"loads a model from {_shown(value)}")
+        for key, value in _walk(settings, below, _is_path)
+    ]
+
+
 def posting(settings: Mapping[str, Any], below: KeyPath) -> list[TrustedSetting]:
     """The settings of a plugin that posts, an escalation or a log, that say in whose account: `repository: owner/name`.
 
@@ -383,6 +397,10 @@ def _leads_out(value: Any, root: Path) -> bool:
 
 def _path(value: str | bytes, root: Path) -> Path:
     return root / os.path.expanduser(_text(value))  # noqa: PTH111  pathlib raises for an unknown user
+
+
+def _is_path(name: Any, value: Any) -> bool:
+    return bool(value) and bool(_PATH & set(_words(name)[-1:]))
 
 
 def _is_key(name: Any, value: Any) -> bool:

