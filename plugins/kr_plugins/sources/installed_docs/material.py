@@ -178,7 +178,7 @@ def _with_pages(
     listed = [one for one in listed if one not in own]
     fitting = [one for one in listed if gap(one.head.version, version) != "major"]
     notes = [
-        f"{_place(one.folder, project.root)}: documentation of {one.head.project} {one.head.version} left out, {version} is installed"
+        f"{_place(one.folder, project.root)}: documentation of {found.material.label} {one.head.version} left out, {version} is installed"
         for one in listed
         if one not in fitting
     ]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _HEAD = re.compile(
     rb"# Sphinx inventory version 2\r?\n# Project: ?([^\r\n]*)\r?\n# Version: ?([^\r\n]*)\r?\n#[^\n]*zlib[^\n]*\n"
 )
+_PROJECT, _VERSION = re.compile(r"[\w .+-]{1,100}"), re.compile(r"[\w.+!-]{1,40}")
+"""A name and a version, and no sentences: notes show both."""
 _LINE = re.compile(r"(\S(?:.*?\S)??)\s+([\w-]+):([\w-]+)\s+(-?\d+)\s(\S*+)\s++(.*)")
 _LARGEST = 60_000_000
 """Bytes of the list, unpacked."""
@@ -49,7 +51,10 @@ class Head(NamedTuple):
 
 
 def read_head(path: Path, within: Sequence[Path] | None = None) -> Head | None:
-    """The project and version that an inventory names; None where the file is none, or lies in none of these folders."""
+    """The project and version that an inventory names.
+
+    None where the file is none, names no project, or lies in none of these folders.
+    """
     try:
         found = _HEAD.match(read_bytes(path, limit=_LARGEST_FILE, within=within)[:2000])
     except OSError:
@@ -57,7 +62,9 @@ def read_head(path: Path, within: Sequence[Path] | None = None) -> Head | None:
     if found is None:
         return None
     project, version = (part.decode("utf-8", "replace").strip() for part in found.groups())
-    return Head(project, version)
+    if _PROJECT.fullmatch(project) is None:
+        return None
+    return Head(project, version if _VERSION.fullmatch(version) else "")
 
 
 def read_targets(path: Path, within: Sequence[Path] | None = None) -> list[Target]:
