@@ -10,9 +10,11 @@ import errno
 import os
 import stat
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from kr_core.terminal_text import one_line
 from kr_core.user_state import STATE_FOLDER, is_known, is_unused, mark
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def read_bytes(path: Path, *, limit: int, within: Path | Sequence[Path] | None =
         path: the file; links are followed.
         limit: the largest allowed size in bytes.
         within: the folder, or folders, one of which must contain the file after following all links; anywhere if not
-            given. A folder whose path has no links needs no look at the disk.
+            given. A folder whose path has no links needs no look at the disk. Below it no name may have control characters.
 
     Raises:
         OSError: the file cannot be read or is refused; `strerror` says why, in words for users.
@@ -124,7 +126,8 @@ def read_text(
 
 def lies_within(path: Path, folder: Path | Sequence[Path]) -> bool:
     """Whether a path, after following all links, is a folder, one of several, or below it; none need exist."""
-    return _is_in_one(os.path.realpath(path), [folder] if isinstance(folder, Path) else folder)
+    folders = [folder] if isinstance(folder, Path) else folder
+    return _below(os.path.realpath(path), folders) is not None
 
 
 def _require_regular(status: os.stat_result, path: Path) -> None:
@@ -136,15 +139,18 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 
 def _require_inside(real: str, within: Path | Sequence[Path], path: Path) -> None:
     folders, named = ([within], str(within)) if isinstance(within, Path) else (within, "its folders")
-    if not _is_in_one(real, folders):
+    below = _below(real, folders)
+    if below is None:
         raise OSError(errno.ELOOP, f"a link leads out of {named}", str(path))
+    if one_line(below) != below:  # KR would cite it in several lines
+        raise OSError(errno.EINVAL, "its name has control characters", str(path))
 
 
-def _is_in_one(real: str, folders: Sequence[Path]) -> bool:
+def _below(real: str, folders: Sequence[Path]) -> str | None:
+    """The part of a path below the one of the folders in which it lies; None if it lies in none."""
     # What lies below a folder by its real path does so by that folder's own: most are given by it, and need no look.
-    return any(_is_inside(real, str(folder)) for folder in folders) or any(
-        _is_inside(real, os.path.realpath(folder)) for folder in folders
-    )
+    ways = chain(map(str, folders), map(os.path.realpath, folders))
+    return next((real[len(way) :] for way in ways if _is_inside(real, way)), None)
 
 
 def _real_path(handle: int, path: Path) -> str:

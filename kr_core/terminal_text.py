@@ -10,11 +10,21 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Screen", "cleaned", "columns", "finalized", "printable", "screened"]
+__all__ = [
+    "Screen",
+    "cleaned",
+    "columns",
+    "finalized",
+    "one_line",
+    "printable",
+    "screened",
+]
 
 _UNPRINTABLE = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_BREAKS = re.compile("[\n-\r\x1c-\x1f\x85\u2028\u2029]+")
+_CONTROLS = re.compile("[\0-\x08\x0e-\x1b\x7f-\x9f]")
 _UNSEEN = "\u180b-\u180f\u200b-\u200f\u2060-\u2065\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 _HIDDEN = re.compile(
     rf"[{_UNSEEN}](?:[{_UNSEEN}]{{2,}}|(?<=[\U000e0100-\U000e01ef])(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff].))"
@@ -33,6 +43,11 @@ def printable(text: str) -> str:
     if _UNPRINTABLE.search(text) is None:
         return text
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """A text that fills part of a line: a blank for each run of line breaks, and U+FFFD for control characters (but tab)."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub(" ", text))
 
 
 def finalized(value: Any) -> Any:

@@ -2,14 +2,20 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+
+from kr_core.terminal_text import one_line
 
 
 class Value(BaseModel):
     """A frozen value; unknown keys are an error, so that a misspelt one is never ignored."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+
+OneLine = Annotated[str, AfterValidator(one_line)]
+"""A text that KR writes into a line of its own, such as a path: no name of a file and no title begins another line."""
 
 
 def _not_a_switch(value: Any) -> Any:

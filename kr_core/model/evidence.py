@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from kr_core.model.base import Value
+from kr_core.model.base import OneLine, Value
 
 Level = Literal["high", "medium", "low"]
 _HIGH, _MEDIUM = 80, 50
@@ -46,7 +46,8 @@ class Passage(Value):
 
     An answer consists of quotes. KR looks up each quote in `text` and drops what it does not find. So every field that
     an answer may quote (`lead`, `code`, `symbol`, `parameter`, `signature`, `returns`, `annotation`, `default`) must
-    occur in `text`, letter by letter except for line breaks and indentation.
+    occur in `text`, letter by letter except for line breaks and indentation. A `OneLine` is a text in which KR replaces
+    line breaks by blanks and control characters by U+FFFD.
     """
 
     text: str
@@ -54,16 +55,16 @@ class Passage(Value):
     from paragraphs and ordered lists; headings, tables and fenced blocks are not prose. Put commands and programs in
     fenced blocks that name their language.
     """
-    url: str
+    url: OneLine
     """Where a reader can look up the text: an address, or `file:` and a path relative to the project."""
-    locator: str = ""
+    locator: OneLine = ""
     """Where the text begins: a heading, or a file and line (`httpx/_api.py:47`)."""
     lines: tuple[tuple[int, int], ...] = ()
     """Runs of lines that are the same in the file and in `text`: (line of `text`, from 0; line of the file, from 1).
     A contiguous text that begins on line 12 of its file has `((0, 12),)`; one whose fourth line comes from line 40
     has `((0, 12), (3, 40))`. With it, KR cites a quote by its own line instead of the passage's first.
     """
-    title: str = ""
+    title: OneLine = ""
     """What a reader would call the passage; shown before a quote of prose."""
     lead: str = ""
     """The first paragraph of the prose, folded into one line. It explains a symbol, becomes the report's Details, and
@@ -79,9 +80,9 @@ class Passage(Value):
     """What the symbol is: function, class, property, attribute, constant, field; `keyword` of the statement of a subclass; `message` for what an error says; `names` for the first lines
     of what a class holds, or of what is named alike: their names are in `also`.
     """
-    symbol: str | None = None
+    symbol: OneLine | None = None
     """The dotted name that a user writes: `httpx.Client.get`."""
-    parameter: str | None = None
+    parameter: OneLine | None = None
     """The parameter of `symbol` that the passage is about."""
     star: str = ""
     """`*` or `**` if the parameter takes any number of arguments."""
@@ -109,7 +110,7 @@ class Passage(Value):
     """Code examples, verbatim in `text` and without their fences, in their order there. KR shows the shortest that
     fits. Its language is the one that its fence in `text` names, or Python without a fence.
     """
-    version: str | None = None
+    version: OneLine | None = None
     """The version that the text describes, as shown in its citation."""
     dated: date | None = None
     """The date of its document, as the document states it."""
@@ -183,10 +184,10 @@ FamilyKind = Literal["alternatives", "sections", "changes"]
 class Family(Value):
     """Passages about things of one kind: functions that are named alike, members of a class, sections below one heading."""
 
-    name: str
+    name: OneLine
     """What they have in common, in words."""
     kind: FamilyKind = "alternatives"
-    titles: tuple[str, ...]
+    titles: tuple[OneLine, ...]
     """The titles of its passages, those first that matter most."""
     unshown: tuple[str, ...] = ()
     """The names of further members, whose passages are left out."""
@@ -206,9 +207,9 @@ class Finding(Value):
     """Passages that explain them: the type of a parameter, code that calls it."""
     reason: str = ""
     """Why there is no answer, for a person; shown in `degradation_notes`."""
-    url: str | None = None
+    url: OneLine | None = None
     """Where the source looked, as shown in `sources_consulted`; relative to the project if it is a file."""
-    version: str | None = None
+    version: OneLine | None = None
     """The version that the source read. If it differs from the requested one, KR lowers the score and notes it. Leave
     it None for material without versions.
     """
@@ -255,11 +256,11 @@ class Citation(Value):
     """A numbered quote of a passage, as shown in results."""
 
     n: int
-    source: str
-    url: str
-    locator: str
-    symbol: str | None = None
-    version: str | None = None
+    source: OneLine
+    url: OneLine
+    locator: OneLine
+    symbol: OneLine | None = None
+    version: OneLine | None = None
     official: bool = False
     quote: str
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
-from kr_core.model.base import Value
+from kr_core.model.base import OneLine, Value
 from kr_core.model.evidence import Draft, Score
 from kr_core.model.research import ResearchQuery
 
@@ -22,12 +22,12 @@ SKELETON_MARK = "[No research results available, manual research required]"
 class Entry(Value):
     """An entry of `index.yaml`: its nine keys, in the order of the file."""
 
-    id: str
-    framework: str
-    framework_version: str
-    topic: str
-    tags: tuple[str, ...]
-    path: str
+    id: OneLine
+    framework: OneLine
+    framework_version: OneLine
+    topic: OneLine
+    tags: tuple[OneLine, ...]
+    path: OneLine
     created: date
     last_accessed: date
     status: EntryStatus = "fresh"
@@ -36,9 +36,9 @@ class Entry(Value):
 class Attribution(Value):
     """A line of a report's Source Attribution."""
 
-    url: str
-    via: str
-    finding: str
+    url: OneLine
+    via: OneLine
+    finding: OneLine
 
 
 class Report(Value):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from kr_core.model.base import Value
+from kr_core.model.base import OneLine, Value
 from kr_core.model.evidence import Citation, Level
 
 Status = Literal["success", "partial", "cache-hit", "degraded", "budget-exhausted", "timeout", "failure"]
@@ -70,10 +70,10 @@ class ResearchRequest(Value):
 class SourceConsulted(Value):
     """One line of `sources_consulted`."""
 
-    source: str
+    source: OneLine
     status: SourceStatus
-    url: str | None = None
-    outcome: str | None = None
+    url: OneLine | None = None
+    outcome: OneLine | None = None
 
 
 class Match(Value):
@@ -81,11 +81,11 @@ class Match(Value):
 
     tier: MatchTier
     overlap: float
-    entry_version: str
-    version: str
+    entry_version: OneLine
+    version: OneLine
     stale: bool = False
-    warning: str | None = None
-    question: str | None = None
+    warning: OneLine | None = None
+    question: OneLine | None = None
     """The question that the entry answers, as it was asked; null if the entry does not say."""
 
     @property
@@ -133,15 +133,15 @@ class ResultPassage(Value):
 
     n: int
     """From 1; the best first."""
-    symbol: str | None = None
-    kind: str = "page"
+    symbol: OneLine | None = None
+    kind: OneLine = "page"
     text: str
-    locator: str = ""
-    url: str
-    version: str | None = None
+    locator: OneLine = ""
+    url: OneLine
+    version: OneLine | None = None
     tokens: int
     """About how many tokens the text has."""
-    deprecated: str | None = None
+    deprecated: OneLine | None = None
     """What the source says of its deprecation, in its own words."""
 
 

@@ -186,11 +186,15 @@ def test_what_cannot_be_done_says_what_to_do(kr, project):
 
 @pytest.mark.req("Z4")
 def test_a_name_of_two_lines_is_one_line(kr, project):
-    """Nothing in the name of a file passes for a line of KR's own."""
+    """Nothing in the name of a file passes for a line of KR's own: in a folder it is passed over, by itself shown so."""
     (project / "team" / "a\nnote: all is well").mkdir()
     (project / "team" / "a\nnote: all is well" / "b.md").write_text("# Zebra\n\nStripes.\n", "utf-8")
     (project / "team" / "a\nnote: all is well" / "c.ipynb").write_text("{", "utf-8")
     _code, _out, err = kr("index", "team")
+    assert "1 names with control characters" in err
+    assert kr("search", "zebra")[1] == "nothing was found\n"
+    kr("index", "team/a\nnote: all is well/b.md")
+    _code, _out, err = kr("index", "team/a\nnote: all is well/c.ipynb")
     assert "a\N{REPLACEMENT CHARACTER}note: all is well/c.ipynb: cannot be read" in err
     _code, out, _err = kr("search", "zebra")
     assert out.startswith("1. team/a\N{REPLACEMENT CHARACTER}note: all is well/b.md:1  (")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kr_core.terminal_text import cleaned, printable
+from kr_core.terminal_text import cleaned, one_line, printable
 
 
 @pytest.mark.req("Z4")
@@ -37,3 +37,10 @@ def test_every_text_of_a_value():
         "a\ufffd": ["\ufffd", ["\ufffd", 1.5]],
         "b": None,
     }
+
+
+@pytest.mark.req("Z8")
+def test_what_fills_part_of_a_line_begins_no_other():
+    """Each run of line breaks is a blank, a control character U+FFFD; blanks, tabs and letters of any script stay."""
+    assert one_line("a\r\n\nb\x1b[2J\x85c\u2028d\0") == "a b\ufffd[2J c d\ufffd"
+    assert one_line("docs/my  file,\tä\u202e字.md") == "docs/my  file,\tä\u202e字.md"

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.search.documents.loaders import kind_of, limit_of
+from kr_core.terminal_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +96,9 @@ class FolderWalk:
     def _entry(self, entry: os.DirEntry[str], files: list[CandidateFile], folders: list[str]) -> None:
         name = entry.name
         if name.startswith("."):
+            return
+        if one_line(name) != name:
+            self.passed["names with control characters"] += 1
             return
         try:
             if entry.is_symlink():

@@ -48,7 +48,6 @@ class TestRead:
             "frameworks/link.md",
             "out/secret.md",
             "frameworks/loop.md",
-            "frameworks/a\0.md",
             "index.yaml",
             ".hidden/x.md",
             "frameworks\\x.md",
