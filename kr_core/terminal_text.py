@@ -14,6 +14,7 @@ __all__ = [
     "Screen",
     "cleaned",
     "columns",
+    "fence_around",
     "finalized",
     "one_line",
     "printable",
@@ -48,6 +49,11 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """A text that fills part of a line: a blank for each run of line breaks, and U+FFFD for control characters (but tab)."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub(" ", text))
+
+
+def fence_around(text: str) -> str:
+    """The fence of a block of Markdown with a text: longer than any in it, so that nothing in it ends the block."""
+    return "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
 
 
 def finalized(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kr_core.terminal_text import fence_around
 from kr_core.text import STOP_WORDS, root_of, words
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def documentation(
         run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)
         left -= len(run) - run.count("...")
         known |= set(words("\n".join(run)))
-        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", one.text)), default=0))
+        fence = fence_around(one.text)
         shown += [f"`{one.symbol or one.kind}`, {one.locator or one.url}:", "", fence, *run, fence, ""]
     return ["Documentation:", "", *shown] if shown else []
 

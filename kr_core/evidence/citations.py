@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kr_core.evidence.code_examples import language_of
+from kr_core.evidence.own_lines import is_like_own
 from kr_core.model import Citation, Claim, CodeExample, Passage
 from kr_core.text import folded, plain
 
@@ -65,12 +66,6 @@ def _same_code(line: str, source: str) -> bool:
     return source.startswith(line) and (source == line or source[len(line) :].lstrip().startswith("#"))
 
 
-_LIKE_OWN = re.compile(
-    r"[\s*_#>-]*+(?:(?:KR|note|Confidence|Sources|Kept in)[*_]*+:|Confirmed by a (?:person|human)\b)"
-)
-"""How lines of KR's own begin: a sentence of a package that begins so is shown in quotation marks."""
-
-
 class Citer:
     """Numbers the citations of one report, in the order in which they are made."""
 
@@ -122,7 +117,7 @@ class Citer:
             self.dropped.append(f"{folded(text)[:80]}: a picture, tag or link outside of code")
             return None
         marks = "".join(f"[{number}]" for number in cited)
-        told = f'"{text}"' if cited and _LIKE_OWN.match(text) else text
+        told = f'"{text}"' if cited and is_like_own(text) else text
         return Claim(text=f"{told} {marks}".strip(), citations=cited, slots=tuple(slots))
 
     def code(self, source: str, passage: Passage, code: str) -> CodeExample | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kr_core.routing.table import UNKNOWN_TOPIC
 from kr_core.server.mcp import search_task
 from kr_core.server.mcp.text_pages import DEFAULT_TOKENS, fitted, tokens
-from kr_core.terminal_text import printable
+from kr_core.terminal_text import fence_around, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,7 +80,8 @@ def _passages(passages: Sequence[ResultPassage]) -> list[str]:
         version = f" ({one.version})" if one.version else ""
         lines += [f"Passage {one.n}: {one.symbol or one.kind}{version}, {one.url} {one.locator}".rstrip()]
         lines += [f"Deprecated: {brief(one.deprecated, _MAX_NOTE_LENGTH)}"] if one.deprecated else []
-        lines += ["", one.text, ""]
+        fence = fence_around(one.text)  # in which nothing reads as a line of KR's own
+        lines += ["", fence, one.text, fence, ""]
     return lines
 
 

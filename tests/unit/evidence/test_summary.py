@@ -156,11 +156,15 @@ def test_a_block_begins_with_what_a_user_writes(passage, opening):
 @pytest.mark.parametrize(
     ("text", "lead", "said"),
     [
-        ("lead time: days until delivery", "days until delivery", "Note: lead time: days until delivery [1]"),
+        (
+            "lead time: days until delivery",
+            "days until delivery",
+            "Guide: lead time: days until delivery [1]",
+        ),
         (
             "# 部署\n\n先合并到主分支，再运行脚本。\n",
             "先合并到主分支，再运行脚本。",
-            "Note: 先合并到主分支，再运行脚本。 [1]",
+            "Guide: 先合并到主分支，再运行脚本。 [1]",
         ),
         ("Run it with:\n\n```\nmake\n```\n", "Run it with:", None),
     ],
@@ -168,7 +172,7 @@ def test_a_block_begins_with_what_a_user_writes(passage, opening):
 )
 def test_a_section_is_quoted_whatever_its_form(text, lead, said):
     """Where no sentence stands out, the source's own lead is quoted; an item of a list is a sentence."""
-    one = Passage(text=text, url="file:note.md", title="Note", lead=lead, kind="section", coverage=0.9)
+    one = Passage(text=text, url="file:guide.md", title="Guide", lead=lead, kind="section", coverage=0.9)
     assert [claim.text for claim in draft_of(one).summary] == ([said] if said else [])
 
 
@@ -177,11 +181,11 @@ def test_a_section_is_quoted_whatever_its_form(text, lead, said):
 def test_steps_are_told_in_order_and_all_of_them(lead):
     """One step of a list alone would mislead who follows it; code between them is no step."""
     text = f"{lead}\n\n1. Merge the branch\n   at last.\n   ```sh\n   git merge x\n   ```\n2. Tag it and wait.\n\nThen rest.\n"
-    one = Passage(text=text, url="file:note.md", title="Note", lead=lead, kind="section", coverage=0.9)
+    one = Passage(text=text, url="file:guide.md", title="Guide", lead=lead, kind="section", coverage=0.9)
     said = [claim.text for claim in draft_of(one).summary]
-    first = ["Note: It takes a minute. [1]"] if lead else []
+    first = ["Guide: It takes a minute. [1]"] if lead else []
     steps = ["1. Merge the branch at last.", "2. Tag it and wait."]
-    steps[0] = steps[0] if lead else f"Note: {steps[0]}"
+    steps[0] = steps[0] if lead else f"Guide: {steps[0]}"
     assert said == first + [f"{step} [{number}]" for number, step in enumerate(steps, len(first) + 1)]
 
 
