@@ -177,7 +177,8 @@ def _meaning(
     found = _exactly(lookup, one) or _by_last_part(lookup, library, one)
     owner = one.name.rpartition(".")[0]
     is_said = any(_last_part(each.name) == one.last for each in lookup.named(one.last))
-    if found is None and "." in owner and not is_said:  # `socket.handshake` of `socket.handshake.auth`
+    is_chain = "." in owner and not library.is_root(one.name.partition(".")[0])
+    if found is None and is_chain and not is_said:  # `socket.handshake` of `socket.handshake.auth`
         return _by_last_part(lookup, library, Identifier(owner, "code", "code"))
     return found
 
