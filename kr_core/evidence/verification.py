@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kr_core.evidence.citations import folded, holds, holds_code, plain, slot_stands
 from kr_core.evidence.generated import unsupported
 from kr_core.evidence.heads import SUBCLASS
+from kr_core.evidence.own_lines import is_like_own
 from kr_core.model import SKELETON_MARK, STALE_MARK
 from kr_core.terminal_text import printable
 
@@ -250,6 +251,8 @@ def _named_so(slot: str, cited: Sequence[_Cited]) -> bool:
 
 def _unslotted(said: str, slots: Sequence[str], cited: Sequence[_Cited]) -> str:
     """What a sentence says beside its slots, its title and connecting words; '' for nothing."""
+    if said.startswith('"') and said.endswith('"') and is_like_own(said[1:-1]):
+        said = said[1:-1]  # quoted as a whole, since it begins like a line of KR's own
     said = _VERDICT.sub("", said).removesuffix(_REQUIRED)
     rest = _without_slots(_without_titles(said, cited), slots, cited)
     rest = rest.replace(f"`{SUBCLASS}(", "`(")
