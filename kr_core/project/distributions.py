@@ -30,14 +30,18 @@ _EGG_INFO = re.compile(
 _NAME_LINE = re.compile(r"^Name:[ \t]*+([\w.-]{1,200})[ \t\r]*$", re.MULTILINE)
 _VERSION_LINE = re.compile(r"^Version:[ \t]*+([\w.!+-]{1,200})[ \t\r]*$", re.MULTILINE | re.ASCII)
 _MODULE = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\.[\w-]+)?\.(?:pyi?|so|pyd)", re.ASCII)
-_RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])(__init__\.)?', re.MULTILINE)
-"""A line of a RECORD: the first part of its path, the rest, and whether it makes a folder a package."""
+_RECORDED = re.compile(r'^"?([^/\\,"\n]++)([/\\,"])[^\n]*+(?:\n"?\1[/\\][^\n]*+)*+', re.MULTILINE)
+"""Lines of a RECORD, one below the other, whose paths begin alike: their first part, and what ends it."""
+_HOLDS_MODULE = re.compile(r'\.(?:pyi?|so|pyd)[,"]')
+_BEGINS_PACKAGE = re.compile(r'^"?[^/\\,"\n]++[/\\]__init__\.', re.MULTILINE)
+_EXTENDED = re.compile(r"\b(?:extend_path|declare_namespace)\b")
+"""How the `__init__` of a package says that other distributions add to it."""
 _START = 100_000
 """Bytes of METADATA or PKG-INFO that are read for the name and the version, which come first."""
 _LARGEST_RECORD = 20_000_000
 """Bytes; a RECORD of 100,000 files has some ten million."""
 _MOST_FILES = 200_000
-"""Of a RECORD."""
+"""Of a RECORD; those with one top-level folder count once."""
 _LARGEST_TOP_LEVEL = 100_000
 """Bytes of a `top_level.txt`; most name one package."""
 _MOST_EDITABLE = 20
@@ -46,11 +50,15 @@ _MOST_SEARCHED = 300_000_000
 """What it may cost to look for the modules of an environment; the largest known ones have a tenth."""
 _MOST_CALLED = 3
 """The first parts of a dotted name by which people speak of a package."""
-_WHOLE, _PART, _SAID = range(3)
+_WHOLE, _BELIEVED, _PART, _SAID = range(4)
 """What a distribution has of a module that it says it ships."""
+_NOWHERE = 1_000
+"""Where a package begins that is not there; dotted names have fewer parts."""
+_LARGEST_INIT = 20_000
+"""Bytes of an `__init__` that are read; one that lets others add to the package is short."""
 _PER_FILE = 100
 _PER_NAME = 2_000
-"""What a file of a RECORD, and a name that is imported, cost in bytes that are read."""
+"""What a top-level folder of a RECORD, and a name that is imported, cost in bytes that are read."""
 _NOT_IMPORTED = frozenset({"__pycache__", "bin", "docs", "doc", "examples", "scripts", "test", "tests"})
 """Top-level folders that packages leave behind by mistake, or that hold no code to import."""
 
@@ -77,8 +85,10 @@ class InstalledDistributions:
         self.warnings = warnings
         self._by_name: dict[str, Distribution] | None = None
         self._top_level: frozenset[str] = frozenset()
-        self._shipping: dict[str, list[tuple[int, Distribution]]] | None = None
-        self._owners: dict[str, tuple[Distribution, ...]] = {}
+        self._shipping: dict[str, list[_Shipped]] | None = None
+        self._recorded: dict[Path, _Recorded] = {}
+        self._left = _MOST_SEARCHED
+        self._owners: dict[tuple[str, frozenset[str]], tuple[Distribution, ...]] = {}
         self._confirmed: dict[Path, Distribution | None] = {}
 
     @property
@@ -119,54 +129,94 @@ class InstalledDistributions:
         if text not in self.warnings:
             self.warnings.append(text)
 
-    def owners(self, dotted: str) -> tuple[Distribution, ...]:
+    def imports(self, dotted: str) -> bool:
+        """Whether `import` finds the first part of a name here, in upper or lower case."""
+        return dotted.lower().partition(".")[0] in self.top_level
+
+    def is_meant(self, one: Distribution, name: str, wanted: frozenset[str]) -> bool:
+        """Whether a name surely means a distribution that is called so, and no owner of a module has to be looked for.
+
+        What the project asks for must have a module of its own; below a dotted name, one of this name. What it does not ask
+        for must have the module itself, and nothing that the project asks for may have it too.
+        """
+        top, dot, _rest = name.lower().partition(".")
+        if self._left < 0:
+            return False
+        recorded = self._read_record(one)
+        if one.name in wanted:
+            return recorded.is_believed or (top in recorded.held if dot else bool(recorded.held))
+        if dot or not self.has_package(one, top):
+            return False
+        others = (self.by_name[key] for key in wanted if key in self.by_name)
+        return not any(self._left < 0 or self.has_package(each, top) for each in others)
+
+    def has_package(self, one: Distribution, top: str) -> bool:
+        """Whether a distribution has a top-level module, or the `__init__` of a top-level package."""
+        return self._read_record(one).doubt(top) in {_WHOLE, _BELIEVED}
+
+    def _read_record(self, one: Distribution) -> _Recorded:
+        if one.metadata_folder not in self._recorded:
+            self._recorded[one.metadata_folder] = _recorded(one)
+            self._left -= self._recorded[one.metadata_folder].cost
+        return self._recorded[one.metadata_folder]
+
+    def owners(self, dotted: str, wanted: frozenset[str]) -> tuple[Distribution, ...]:
         """Find the distribution that ships a module, whatever the case: `yaml`, `PIL.Image`, `google.protobuf`.
 
-        They are several where nothing here says which of them: each has the module itself, not only a part of it.
+        They are several where nothing here says which of them, the likeliest first.
+
+        Args:
+            dotted: the module, or what it defines.
+            wanted: the distributions that the project asks for itself; they come first.
         """
-        key = dotted.lower()
-        if key.partition(".")[0] not in self.top_level:
+        if not self.imports(dotted):
             return ()
+        key = dotted.lower(), wanted
         if key not in self._owners:
-            self._owners[key] = self._find_owners(key)
+            self._owners[key] = self._find_owners(*key)
         return self._owners[key]
 
-    def _find_owners(self, dotted: str) -> tuple[Distribution, ...]:
+    def _find_owners(self, dotted: str, wanted: frozenset[str]) -> tuple[Distribution, ...]:
         parts = dotted.split(".")
         head = normalise(parts[0])
         if self._shipping is None:
             self._shipping = self._find_shipping()
-        shipping = self._shipping.get(parts[0], ())
-        if len(shipping) < 2:
-            return tuple(one for _doubt, one in shipping)
+        said = self._shipping.get(parts[0], [])
+        shipped = [each for each in said if each.doubt != _SAID] or said
+        if len(shipped) < 2:
+            return tuple(each.by for each in shipped)
         heads = [".".join(parts[:count]) for count in range(1, _MOST_CALLED + 1)]
         known = {each for name in heads for each in distributions_called(name)}
         left = _MOST_SEARCHED
-        ranked = []
-        for doubt, one in sorted(shipping, key=lambda each: (head not in each[1].name, each[1].name)):
-            # Several distributions may share the top of a dotted name (`google`): the deepest that is owned wins.
-            record = _record(one).lower() if left >= 0 and len(parts) > 1 else ""
+        ranked: list[tuple[tuple[int, ...], Distribution]] = []
+        shipped = sorted(shipped, key=lambda one: (one.by.name != head, head not in one.by.name, one.by.name))
+        for each in shipped:
+            name = each.by.name
+            record = _record(each.by) if left >= 0 and len(parts) > 1 else ""
             left -= len(record)
-            is_known = one.name in known or (bool(known) and one.name == head)
-            ranked.append(((not is_known, -_depth(record, parts), one.name != head, doubt), one))
+            begins, depth = _place(each, parts, record)
+            is_known = name in known or (bool(known) and name == head)
+            # What the project asks for, else what has the package at the top: anything may lay files below it.
+            is_wanted = name in wanted and begins < _NOWHERE
+            rank = (0, 0, -depth) if is_wanted else (2 - is_known, begins, -depth, each.doubt == _PART)
+            ranked.append((rank, each.by))
         best = min(rank for rank, _one in ranked)
         found = tuple(one for rank, one in ranked if rank == best)
-        return found if best[-1] == _WHOLE else found[:1]
+        return found if best[1] < _NOWHERE else found[:1]
 
-    def _find_shipping(self) -> dict[str, list[tuple[int, Distribution]]]:
+    def _find_shipping(self) -> dict[str, list[_Shipped]]:
         """Which distributions ship what is imported by a name, in lower case, and how much of it; beyond the limit only by their own names."""
-        found: dict[str, list[tuple[int, Distribution]]] = {}
-        left = _MOST_SEARCHED
+        found: dict[str, list[_Shipped]] = {}
         for one in self.by_name.values():
-            names = {one.name.replace("-", "_"): _PART}
-            if left >= 0:
-                recorded = _recorded(one)
-                told = (*_import_names(one, recorded), *recorded.tops)
-                names = {name.lower(): recorded.doubt(name) for name in told}
-                left -= recorded.cost + len(names) * _PER_NAME
-            for name, doubt in names.items():
-                found.setdefault(name, []).append((doubt, one))
-        if left < 0:
+            shipped = [_Shipped(one.name.replace("-", "_"), one, _PART)]
+            if self._left >= 0:
+                recorded = self._read_record(one)
+                names = {name.lower(): name for name in (*_import_names(one, recorded), *recorded.tops)}
+                shipped = [_Shipped(name, one, recorded.doubt(name)) for name in names.values()]
+                self._left -= len(names) * _PER_NAME
+            for each in shipped:
+                found.setdefault(each.name.lower(), []).append(each)
+        if self._left < 0:
             self._warn(
                 f"{self.environment.label}: its packages list more files than are looked through; name some by the names of their distributions"
             )
@@ -243,12 +293,23 @@ def import_names(distribution: Distribution) -> tuple[str, ...]:
     return _import_names(distribution, None)
 
 
+class _Shipped(NamedTuple):
+    """What a distribution has of a module."""
+
+    name: str
+    by: Distribution
+    doubt: int
+
+
 class _Recorded(NamedTuple):
     """What the RECORD of a distribution says of its modules."""
 
     tops: frozenset[str]
+    """Folders and modules that can be imported, also those without a module in them."""
+    held: frozenset[str]
+    """Those of `tops` that have a module, in lower case."""
     whole: frozenset[str]
-    """Those of `tops` that are modules, or packages with an `__init__`: what is not may be a part of a namespace."""
+    """Those of `held` that are modules, or packages with an `__init__`: what is not may be a part of a namespace."""
     pths: tuple[str, ...]
     """Its files that name folders."""
     cost: int
@@ -259,9 +320,14 @@ class _Recorded(NamedTuple):
 
         Without a RECORD, or for an editable install, KR believes `top_level.txt`: nothing else tells.
         """
-        if name in self.tops:
-            return _WHOLE if name in self.whole else _PART
-        return _WHOLE if self.pths or not self.cost else _SAID
+        if name.lower() in self.held:
+            return _WHOLE if name.lower() in self.whole else _PART
+        return _BELIEVED if self.is_believed else _SAID
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether there is no RECORD, or it is one of an editable install."""
+        return bool(self.pths) or not self.cost
 
 
 def _import_names(distribution: Distribution, recorded: _Recorded | None) -> tuple[str, ...]:
@@ -279,37 +345,80 @@ def _import_names(distribution: Distribution, recorded: _Recorded | None) -> tup
 def _recorded(distribution: Distribution) -> _Recorded:
     record = _record(distribution)
     tops: set[str] = set()
+    held: set[str] = set()
     whole: set[str] = set()
     pths: list[str] = []
     count = 0
     for found in islice(_RECORDED.finditer(record), _MOST_FILES):
         count += 1
-        part, mark, begins = found.groups()
+        part, mark = found.groups()
         if mark in "/\\":
-            if part not in tops and part.isidentifier() and part.lower() not in _NOT_IMPORTED:
+            if part.isidentifier() and part.lower() not in _NOT_IMPORTED:
                 tops.add(part)
-            if begins:
-                whole.add(part)
+                held.update([part.lower()] if _HOLDS_MODULE.search(found[0]) else [])
+                whole.update([part.lower()] if _BEGINS_PACKAGE.search(found[0]) else [])
         elif module := _MODULE.fullmatch(part):
             tops.add(module["name"])
-            whole.add(module["name"])
+            held.add(module["name"].lower())
+            whole.add(module["name"].lower())
         elif part.endswith(".pth"):
             pths.append(part)
-    return _Recorded(frozenset(tops), frozenset(whole), tuple(pths), len(record) + count * _PER_FILE)
+    return _Recorded(
+        frozenset(tops), frozenset(held), frozenset(whole), tuple(pths), len(record) + count * _PER_FILE
+    )
 
 
-def _depth(record: str, parts: Sequence[str]) -> int:
-    """How many parts of a dotted name lie in a distribution, given its RECORD in lower case; all of them have the first.
+def _place(shipped: _Shipped, parts: Sequence[str], record: str) -> tuple[int, int]:
+    """At which part of a dotted name a package or module of a distribution begins, and how many parts have a module in it.
 
-    Searching the text is ten times faster than parsing it, and to look for the name anywhere another ten times.
+    A package that lets other distributions add to it begins nothing: what lies in it is its owner's or theirs.
+
+    Args:
+        shipped: what the distribution has of the first part.
+        parts: of the name, in lower case.
+        record: the RECORD; empty where the first part alone counts.
     """
-    for depth in range(len(parts), 1, -1):
-        folder = "/".join(parts[:depth])
-        if folder in record and re.search(
-            rf'^"?{re.escape(folder)}(?:/|(?:\.[\w-]+)?\.(?:pyi?|so|pyd)\b)', record, re.MULTILINE
-        ):
-            return depth
-    return 1
+    if len(parts) == 1:
+        return (1 if shipped.doubt in {_WHOLE, _BELIEVED} else _NOWHERE), 1
+    if shipped.doubt == _BELIEVED:
+        return (1 if _lies_there(shipped) else _NOWHERE), 1
+    lowered = record.lower()
+    begins, depth = _NOWHERE, 1
+    for count in range(1, len(parts) + 1):
+        folder = "/".join(parts[:count])
+        first = _listed(record, lowered, f"{folder}/__init__.") or _listed(record, lowered, f"{folder}.")
+        if first and begins == _NOWHERE and _is_closed(shipped.by, shipped.by.site / first):
+            begins = count
+        if not first and not _listed(record, lowered, f"{folder}/", r'[^,"\n]*\.'):
+            break
+        depth = count
+    return begins, depth
+
+
+def _listed(record: str, lowered: str, start: str, between: str = r"(?:[\w-]+\.)?") -> str:
+    """The first module in a RECORD whose path begins so, in upper or lower case; empty where there is none.
+
+    To look for the beginning anywhere is a hundred times faster than to look at each line.
+    """
+    if start not in lowered:
+        return ""
+    pattern = rf'^"?({re.escape(start)}{between}(?:pyi?|so|pyd))[,"]'
+    found = re.search(pattern, record, re.MULTILINE | re.IGNORECASE)
+    return found[1] if found else ""
+
+
+def _lies_there(shipped: _Shipped) -> bool:
+    """Whether a module that no RECORD lists lies in the environment, and does not let other distributions add to it."""
+    paths = (f"{shipped.name}/__init__.py", f"{shipped.name}.py")
+    sites = shipped.by.environment.site_packages
+    return any(
+        (site / path).is_file() and _is_closed(shipped.by, site / path) for site in sites for path in paths
+    )
+
+
+def _is_closed(distribution: Distribution, file: Path) -> bool:
+    """Whether the file that begins a package does not let other distributions add to it."""
+    return not _EXTENDED.search(_read(file, distribution.environment.bounds, _LARGEST_INIT))
 
 
 def _editable_names(distribution: Distribution, pths: Sequence[str]) -> Iterator[str]:

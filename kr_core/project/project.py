@@ -398,35 +398,51 @@ class LocalProject:
         standard = parts[0] in sys.stdlib_module_names
         for scan in self._installed(own=own):
             # `google.protobuf` is not of the distribution `google`, so the bare head comes after the owner.
-            named = (scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name)
-            if found := self._first(scan, named):
-                return found
-            if standard:  # a backport has the module's very name
-                continue
-            called = (scan.by_name.get(key) for key in (longer[-1], *distributions_called(name)))
-            if found := self._first(scan, filter(None, (*self._owners(scan, name), *called))):
+            named = [scan.by_name[key] for key in longer[:-1] or longer if key in scan.by_name]
+            # a backport has the very name of the module
+            meant = named if standard else self._meant(scan, name, named)
+            if found := self._first(scan, meant):
                 return found
         return None
 
-    def _owners(self, scan: InstalledDistributions, name: str) -> tuple[Distribution, ...]:
-        """What ships a module: of several that nothing else tells apart, first what the project asks for itself."""
-        owners = scan.owners(name)
-        if len(owners) < 2:
-            return owners
-        direct = self.direct_dependencies()
-        return tuple(sorted(owners, key=lambda one: one.name not in direct))
+    def _meant(
+        self, scan: InstalledDistributions, name: str, named: list[Distribution]
+    ) -> Iterator[Distribution]:
+        """What a name may mean, the likeliest first: who ships the module comes before what is only called like it.
+
+        Args:
+            scan: of the environment.
+            name: of a distribution, of a module, or of what a module defines.
+            named: the distributions that are called so.
+        """
+        if scan.imports(name):
+            wanted = self._asked_of_python()
+            yield from (one for one in named if scan.is_meant(one, name, wanted))
+            yield from scan.owners(name, wanted)
+        yield from named
+        called = (normalise(name.partition(".")[0]), *distributions_called(name))
+        yield from (scan.by_name[key] for key in called if key in scan.by_name)
+
+    def _asked_of_python(self) -> frozenset[str]:
+        """The distributions that the project asks for itself, normalised."""
+        asked = self._declared.asked_for()
+        return frozenset(normalise(key) for ecosystem, key, _pin in asked if ecosystem == "python")
 
     def _rivals(self, installed: Distribution) -> str | None:
         """Say that others ship a module of a distribution too, where the project asks for neither of them itself."""
-        if installed.name in self.direct_dependencies():
+        wanted = self._asked_of_python()
+        if installed.name in wanted:
             return None
         scan = next(each for each in self._installed(own=False) if each.environment is installed.environment)
-        for name in import_names(installed)[:_MOST_NAMES]:
-            owners = [one.name for one in scan.owners(name)]
-            if installed.name in owners and len(owners) > 1:
-                more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
-                shown = ", ".join(owners[:3]) + more
-                return f"{installed.environment.label}: {shown} ship {name}; {installed.name} is taken"
+        label = installed.environment.label
+        for top in import_names(installed)[:_MOST_NAMES]:
+            owners = scan.owners(top, wanted)
+            names = [one.name for one in owners]
+            if installed.name in names and len(names) > 1:
+                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+                return f"{label}: {', '.join(names[:3])}{more} ship {top}; {installed.name} is taken"
+            if installed.name not in names and any(scan.has_package(one, top) for one in owners):
+                return f"{label}: {names[0]} ships {top}; {installed.name} says that it ships a part of it"
         return None
 
     def _first(self, scan: InstalledDistributions, found: Iterable[Distribution]) -> Distribution | None:

@@ -160,6 +160,129 @@ def test_a_fork_a_namespace_and_what_adds_to_another_package_are_still_found(
     assert {name: opened.distribution(name).name for name in names} == names
 
 
+EVIL = {
+    "a file that is not a module": ("httpx/get/x.txt",),
+    "a module below": ("httpx/get/x.py",),
+    "a package below": ("httpx/get/__init__.py",),
+    "the package too": ("httpx/__init__.py", "httpx/get/__init__.py"),
+}
+
+
+def lay(site, name, files, *, version="1.0", text=""):
+    """A distribution whose RECORD lists these files; they are laid too."""
+    for path in files:
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text)
+    folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n")
+    (folder / "RECORD").write_text("".join(f"{path},,\n" for path in [*files, f"{folder.name}/METADATA"]))
+    return folder
+
+
+@pytest.mark.req("K9", "Z8")
+@pytest.mark.parametrize("direct", [True, False], ids=["asked for", "required"])
+@pytest.mark.parametrize("evil", EVIL)
+def test_what_lays_files_into_a_package_does_not_take_its_names(
+    tmp_path, make_environment, project, evil, direct
+):
+    """Neither from what the project asks for nor from what that requires; of two whole packages a note names both."""
+    site = make_environment(tmp_path / ".venv")
+    lay(site, "httpx", ("httpx/__init__.py", "httpx/_api.py"))
+    lay(site, "aa-evil", (*EVIL[evil], "aa_evil/__init__.py"), version="66.6")
+    (tmp_path / "requirements.txt").write_text("httpx\n" if direct else "")
+    opened = project()
+    whole = evil == "the package too"
+    asked = ("httpx", "httpx.AsyncClient") if whole and not direct else ("httpx", "httpx.get", "httpx.get.x")
+    assert [opened.distribution(name).name for name in asked] == ["httpx"] * len(asked)
+    noted = ".venv: httpx, aa-evil ship httpx; httpx is taken" if whole and not direct else None
+    assert opened.disagreement("httpx") == noted
+    said = opened.disagreement("aa-evil")
+    if whole:
+        assert direct or said == ".venv: httpx, aa-evil ship httpx; aa-evil is taken"
+    elif evil != "a file that is not a module":
+        assert said == ".venv: httpx ships httpx; aa-evil says that it ships a part of it"
+
+
+@pytest.mark.req("K9", "Z8")
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (("yaml/extra.py",), ["yaml", "yaml.safe_load", "yaml.extra"]),
+        (("yaml/__init__.py",), ["yaml", "yaml.safe_load"]),
+        (("yaml_safe_load/__init__.py",), ["yaml", "yaml.safe_load"]),
+        ((), ["yaml", "yaml.safe_load"]),
+    ],
+    ids=["a part", "the module too", "another module", "nothing"],
+)
+@pytest.mark.parametrize("name", ["yaml", "yaml-safe-load"])
+def test_a_package_that_is_called_like_a_module_is_not_taken_for_what_the_project_asks_for(
+    tmp_path, make_environment, project, name, files, names
+):
+    site = make_environment(tmp_path / ".venv")
+    lay(site, "PyYAML", ("yaml/__init__.py", "yaml/loader.py"))
+    lay(site, name, files, version="66.6")
+    (tmp_path / "requirements.txt").write_text("PyYAML\n")
+    assert [project().distribution(each).name for each in names] == ["pyyaml"] * len(names)
+
+
+@pytest.mark.req("K9")
+@pytest.mark.parametrize("asked", ["beautifulsoup4", "bs4", ""])
+def test_a_package_without_modules_owns_none_whatever_it_is_called(
+    tmp_path, make_environment, project, asked
+):
+    """`bs4` requires beautifulsoup4 and is empty; `ansible` has other modules, so its own name means it."""
+    site = make_environment(tmp_path / ".venv")
+    lay(site, "beautifulsoup4", ("bs4/__init__.py",))
+    lay(site, "bs4", ())
+    lay(site, "ansible-core", ("ansible/__init__.py", "ansible/module_utils/basic.py"))
+    lay(site, "ansible", ("ansible_collections/__init__.py",))
+    (tmp_path / "requirements.txt").write_text(f"ansible\n{asked}\n")
+    names = ("bs4", "bs4.BeautifulSoup", "ansible", "ansible.module_utils.basic")
+    found = [project().distribution(name).name for name in names]
+    assert found == ["beautifulsoup4", "beautifulsoup4", "ansible", "ansible-core"]
+
+
+@pytest.mark.req("K9")
+def test_a_member_of_a_package_is_not_what_a_package_is_called(tmp_path, make_environment, project):
+    """`flask.session` is of flask, also where the project asks for flask-session; `zope.event` is of zope.event."""
+    site = make_environment(tmp_path / ".venv")
+    lay(site, "flask", ("flask/__init__.py",))
+    lay(site, "flask-session", ("flask_session/__init__.py",))
+    lay(site, "zope.event", ("zope/event/__init__.py",))
+    lay(site, "discord.py", ("discord/__init__.py",))
+    (tmp_path / "requirements.txt").write_text("flask\nflask-session\nzope.event\ndiscord.py\n")
+    names = ("flask.session", "flask-session", "zope.event", "discord.py")
+    assert [project().distribution(name).name for name in names] == ["flask", "flask-session", "zope-event", "discord-py"]  # fmt: skip
+
+
+@pytest.mark.req("K9")
+def test_a_package_that_lets_others_add_to_it_does_not_take_their_modules(
+    tmp_path, make_environment, project
+):
+    """As airflow does; a note says whose the package is where the project does not ask for what adds to it."""
+    site = make_environment(tmp_path / ".venv")
+    lay(site, "airflow-amazon", ("airflow/providers/amazon/__init__.py",))
+    extended = '__path__ = __import__("pkgutil").extend_path(__path__, __name__)\n'
+    lay(site, "apache-airflow", ("airflow/__init__.py", "airflow/models.py"), text=extended)
+    lay(site, "google-cloud-storage", ("google/cloud/storage/__init__.py",))
+    lay(site, "protobuf3", ("google/protobuf/__init__.py",))
+    (tmp_path / "requirements.txt").write_text("apache-airflow\ngoogle-cloud-storage\n")
+    owners = {
+        "airflow.DAG": "apache-airflow",
+        "airflow.models.Variable": "apache-airflow",
+        "airflow.providers.amazon.hooks": "airflow-amazon",
+        "google.protobuf.Message": "protobuf3",
+        "google.cloud.storage.Blob": "google-cloud-storage",
+    }
+    opened = project()
+    assert {name: opened.distribution(name).name for name in owners} == owners
+    assert opened.disagreement("airflow-amazon") == (
+        ".venv: apache-airflow ships airflow; airflow-amazon says that it ships a part of it"
+    )
+    assert opened.disagreement("protobuf3") is None
+
+
 @pytest.mark.req("K9")
 def test_a_module_of_what_is_edited_in_place_or_has_no_record_is_found(
     tmp_path, make_environment, install, project
