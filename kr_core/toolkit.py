@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kr_core.processes import end_group as end_group
     from kr_core.processes import start_group as start_group
     from kr_core.project.distributions import Distribution as Distribution
+    from kr_core.project.distributions import OwnFiles as OwnFiles
     from kr_core.project.distributions import import_names as import_names
     from kr_core.project.package_places import module_roots as module_roots
     from kr_core.project.package_places import source_address as source_address

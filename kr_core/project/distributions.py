@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +36,8 @@ _HOLDS_MODULE = re.compile(r'\.(?:pyi?|so|pyd)[,"]')
 _BEGINS_PACKAGE = re.compile(r'^"?[^/\\,"\n]++[/\\]__init__\.', re.MULTILINE)
 _EXTENDED = re.compile(r"\b(?:extend_path|declare_namespace)\b")
 """How the `__init__` of a package says that other distributions add to it."""
+_PATH = re.compile(r'^(?:"([^"\n]++)"|([^",\n]++)),', re.MULTILINE)
+"""What a line of a RECORD lists."""
 _START = 100_000
 """Bytes of METADATA or PKG-INFO that are read for the name and the version, which come first."""
 _LARGEST_RECORD = 20_000_000
@@ -291,6 +293,63 @@ def import_names(distribution: Distribution) -> tuple[str, ...]:
     `.pth` file; if all are missing, from the distribution's name.
     """
     return _import_names(distribution, None)
+
+
+class OwnFiles:
+    """Tells the files of a distribution from those that others have laid into its folders.
+
+    It reads the RECORD with the first question, and those of others only where a file is not in it.
+
+    Args:
+        distribution: whose files they may be.
+    """
+
+    def __init__(self, distribution: Distribution) -> None:
+        self._distribution = distribution
+        self.left_out: dict[str, str] = {}
+        """The files of others that it was asked for, and whose they are."""
+
+    def __contains__(self, file: Path) -> bool:
+        """Whether a file is its own: any that no other RECORD lists, and all of a distribution without a RECORD."""
+        site = self._distribution.site
+        if not self.recorded or site not in file.parents:
+            return True
+        path = file.relative_to(site).as_posix()
+        if path in self.recorded or path.lower() not in self._of_others:
+            return True
+        self.left_out[path] = self._of_others[path.lower()]
+        return False
+
+    @cached_property
+    def recorded(self) -> frozenset[str]:
+        """What its RECORD lists, relative to its `site`."""
+        return frozenset(_paths(_record(self._distribution)))
+
+    @cached_property
+    def _of_others(self) -> Mapping[str, str]:
+        """What the RECORDs of others list in its top-level folders, in lower case: some file systems know no other."""
+        tops = {name.lower() for name in import_names(self._distribution)}
+        found: dict[str, str] = {}
+        left = _MOST_SEARCHED
+        for other in InstalledDistributions(self._distribution.environment, []).by_name.values():
+            if other.name == self._distribution.name or left < 0:
+                continue
+            record = _record(other).lower()
+            left -= len(record)
+            if any(top in record for top in tops):
+                listed = [path for path in _paths(record) if _top_of(path) in tops]
+                found.update(dict.fromkeys(listed, other.name))
+                left -= len(listed) * _PER_FILE
+        return found
+
+
+def _paths(record: str) -> Iterator[str]:
+    for one in islice(_PATH.finditer(record), _MOST_FILES):
+        yield (one[1] or one[2]).replace("\\", "/")
+
+
+def _top_of(path: str) -> str:
+    return path.partition("/")[0].partition(".")[0]
 
 
 class _Shipped(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kr_core.toolkit import import_names, read_text
+from kr_core.toolkit import OwnFiles, import_names, read_text
 from kr_plugins.sources.installed_docs.python.module_parser import Unreadable, read_module
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class Reexports:
         self._providers: Mapping[str, Distribution] = {
             top: one for one in dependencies for top in import_names(one) if top not in self._own
         }
+        self._own_files = {one.name: OwnFiles(one) for one in self._providers.values()}
         self._read_modules: dict[str, Module | None] = {}
 
     def add(self) -> None:
@@ -187,6 +188,8 @@ class Reexports:
             path.with_suffix(".pyi"),
         )
         for file in candidates:
+            if file not in self._own_files[provider.name]:
+                continue
             try:
                 module = read_module(file, name, file.relative_to(provider.site).as_posix(), self._within)
             except Unreadable:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kr_core.toolkit import (
+    OwnFiles,
     fold_name,
     gap,
     import_names,
@@ -304,6 +305,7 @@ def _distribution(
         distribution.name, distribution.version, roots[0][0].parent if roots else site, roots, texts,
         _key(distribution, [root for root, _name in roots], dependencies, notes), notes, within=within,
         dependencies=dependencies, requirements=metadata.requirements() if metadata is not None else None,
+        own_files=OwnFiles(distribution),
     )  # fmt: skip
     names = tuple(dict.fromkeys([framework, distribution.name, distribution.name.replace("-", " "), *tops]))
     tracked = project.folder_in_repository(distribution)

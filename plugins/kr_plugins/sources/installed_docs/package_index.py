@@ -36,7 +36,7 @@ from kr_plugins.sources.installed_docs.text_sections import TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from kr_core.toolkit import Distribution, IndexedPassage
+    from kr_core.toolkit import Distribution, IndexedPassage, OwnFiles
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
@@ -88,6 +88,8 @@ class Material:
     """The distributions that it requires; what it re-exports of them is its own."""
     requirements: IndexedPassage | None = None
     """What its metadata says that it requires."""
+    own_files: OwnFiles | None = None
+    """Says which files belong to others, and are left out; all are read if not given."""
 
     @property
     def empty(self) -> str | None:
@@ -123,7 +125,9 @@ class Material:
                 cited = f"{root.relative_to(self.base).as_posix()}/"
                 try:
                     documents = budget.portion(
-                        partial(read_documents, root, cited, name, self.within, budget.check, texts)
+                        partial(
+                            read_documents, root, cited, name, self.within, budget.check, texts, self.is_own
+                        )
                     )
                 except BudgetSpent:
                     budget.left_out.append(f"the texts of {cited}")
@@ -135,7 +139,25 @@ class Material:
             *budget.up_to("messages", message_passages(modules.values(), notes)),
             *budget.up_to("settings", setting_passages(modules.values(), passages, notes)),
         ]
+        notes += self._laid_by_others()
         return [*passages, *more, *([self.requirements] if self.requirements else [])], notes
+
+    def is_own(self, file: Path) -> bool:
+        """Whether a file is not one that another distribution has laid there."""
+        return self.own_files is None or file in self.own_files
+
+    def _laid_by_others(self) -> Iterator[str]:
+        """Notes on the files of others in its packages; a folder without an `__init__` is shared as it should be."""
+        if self.own_files is None:
+            return
+        left_out = self.own_files.left_out
+        for top in sorted({path.partition("/")[0] for path in left_out}):
+            whose = [other for path, other in left_out.items() if path.startswith(f"{top}/")]
+            if f"{top}/__init__.py" in self.own_files.recorded:
+                names = sorted(set(whose))
+                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+                files = f"{len(whose)} {'file' if len(whose) == 1 else 'files'}"
+                yield f"{self.label}: {files} of {', '.join(names[:3])}{more} in {top}/ left out"
 
     def _named(self, modules: dict[str, Module], check: Callable[[], None]) -> PublicNames:
         """The public names of the modules, to which it adds those of dependencies that they hand on."""
@@ -285,7 +307,8 @@ def _file_name(material: Readable) -> str:
 def _read(
     material: Material, progress: Callable[[int, int], None], budget: ReadingBudget
 ) -> tuple[dict[str, Module], list[str]]:
-    files = [found for root, name in material.roots for found in python_files(root, name, material.within)]
+    within, is_own = material.within, material.is_own
+    files = [found for root, name in material.roots for found in python_files(root, name, within, is_own)]
     modules: dict[str, Module] = {}
     notes: list[str] = []
     including: Counter[Path] = Counter()
@@ -306,7 +329,7 @@ def _read(
         path = file.relative_to(material.base).as_posix()
         try:
             modules[name] = stage.portion(partial(read_module, file, name, path, material.within, including))
-            _add_stub(modules[name], file, path, named, material.within)
+            _add_stub(modules[name], file, path, named, material.within, is_own)
         except Unreadable as reason:
             notes.append(str(reason))
         except BudgetSpent:
@@ -326,7 +349,12 @@ def _read(
 
 
 def _add_stub(
-    module: Module, file: Path, path: str, known: Collection[str], within: Sequence[Path] | None
+    module: Module,
+    file: Path,
+    path: str,
+    known: Collection[str],
+    within: Sequence[Path] | None,
+    is_own: Callable[[Path], bool],
 ) -> None:
     """What the stub beside a module says of those names that the module takes from a compiled one.
 
@@ -336,6 +364,7 @@ def _add_stub(
         path: of the file, as it is cited.
         known: the modules that have a source, or a stub of their own.
         within: the folders in one of which the stub must really lie; anywhere if not given.
+        is_own: whether a file is the package's own; another stub is not read.
     """
     top = module.name.partition(".")[0]
     missing = {
@@ -347,7 +376,7 @@ def _add_stub(
         and f"{source}.{taken}" not in known
     }
     stub = file.with_suffix(".pyi")
-    if not missing or file.suffix != ".py" or not stub.is_file():
+    if not missing or file.suffix != ".py" or not stub.is_file() or not is_own(stub):
         return
     with suppress(Unreadable):
         told = read_module(stub, module.name, Path(path).with_suffix(".pyi").as_posix(), within)
@@ -364,35 +393,45 @@ def _bytes_to_read(file: Path) -> int:
     return size if size <= MAX_BYTES else 0
 
 
-def python_files(root: Path, name: str, within: Sequence[Path] | None = None) -> Iterator[tuple[Path, str]]:
+def python_files(
+    root: Path,
+    name: str,
+    within: Sequence[Path] | None = None,
+    is_own: Callable[[Path], bool] = lambda _file: True,
+) -> Iterator[tuple[Path, str]]:
     """The sources of a package or module with their dotted names; stubs where there is no source.
 
-    Tests, vendored copies and examples are skipped before they are parsed. A link is followed once, and not where it leads
-    out of `within`.
+    Tests, vendored copies and examples are skipped before they are parsed, and so is what is not the package's own. A link
+    is followed once, and not where it leads out of `within`.
     """
     if root.is_file():
-        yield root, name
+        if is_own(root):
+            yield root, name
         return
-    yield from itertools.islice(_below(root, name, within, set()), _MAX_FILES)
+    yield from itertools.islice(_below(root, name, within, set(), is_own), _MAX_FILES)
 
 
 def _below(
-    root: Path, name: str, within: Sequence[Path] | None, followed: set[str]
+    root: Path,
+    name: str,
+    within: Sequence[Path] | None,
+    followed: set[str],
+    is_own: Callable[[Path], bool],
 ) -> Iterator[tuple[Path, str]]:
     try:
         entries = sorted(os.scandir(root), key=lambda entry: entry.name)
     except OSError:
         return
-    files = {entry.name for entry in entries if not _is_folder(entry)}
+    files = {entry.name for entry in entries if _may_be_source(entry) and is_own(root / entry.name)}
     for entry in entries:
         stem, dot, suffix = entry.name.rpartition(".")
         if _is_folder(entry):
             skipped = entry.name in _SKIPPED_FOLDERS or not entry.name.isidentifier()
             if not skipped and (not entry.is_symlink() or _may_follow(entry.path, root, within, followed)):
-                yield from _below(root / entry.name, f"{name}.{entry.name}", within, followed)
+                yield from _below(root / entry.name, f"{name}.{entry.name}", within, followed, is_own)
         elif not dot or entry.name in _SKIPPED_FILES or not stem.isidentifier() or stem.startswith("test_"):
             continue
-        elif suffix in _BEFORE and not any(f"{stem}.{other}" in files for other in _BEFORE[suffix]):
+        elif entry.name in files and not any(f"{stem}.{other}" in files for other in _BEFORE[suffix]):
             yield root / entry.name, name if stem == "__init__" else f"{name}.{stem}"
 
 
@@ -410,6 +449,10 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link that points to itself
         return False
+
+
+def _may_be_source(entry: os.DirEntry[str]) -> bool:
+    return entry.name.rpartition(".")[2] in _BEFORE and not _is_folder(entry)
 
 
 def _holds(link: str, folder: Path) -> bool:

@@ -69,6 +69,7 @@ def read_documents(
     within: Sequence[Path] | None,
     check: Callable[[], None] = lambda: None,
     others: Sequence[TextFile] = (),
+    is_own: Callable[[Path], bool] = lambda _file: True,
 ) -> Documents:
     """The documentation files of a package besides its README.
 
@@ -79,6 +80,7 @@ def read_documents(
         within: the folders in one of which each file must really lie; anywhere if not given.
         check: called before each file; raises to stop.
         others: what was read of the same distribution before, which counts towards the limits.
+        is_own: whether a file is the package's own; what is not is passed over.
     """
     if within is not None and not lies_within(folder, within):
         return Documents([], [])
@@ -86,7 +88,7 @@ def read_documents(
     found, left_out = _listed(folder, inside)
     texts: list[TextFile] = []
     size = sum(len(one.text) for one in others)
-    for path in found:
+    for path in filter(is_own, found):
         check()
         has_room = len(texts) + len(others) < MAX_TEXTS and size < _MAX_BYTES
         text = _read(path, inside) if has_room else None
