@@ -16,6 +16,7 @@ from kr_core.agents.personas import hidden, persona
 from kr_core.files import read_text
 from kr_core.net.redaction import redacted
 from kr_core.templates import render
+from kr_core.terminal_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +150,7 @@ def _knowledge(profile: AgentProfile, root: Path) -> tuple[list[tuple[str, str]]
     if not files and not notes:
         notes.append(f"knowledge of {profile.name}: {profile.knowledge} has no text in it")
     for path in files:
-        name = path.relative_to(folder).as_posix()
+        name = one_line(path.relative_to(folder).as_posix())
         if not path.resolve().is_relative_to(folder.resolve()):
             notes.append(f"knowledge of {profile.name}: {name} leads out of its folder and was left out")
             continue

@@ -243,7 +243,7 @@ def test_deepwiki_is_not_asked_about_the_repository_that_a_tracked_package_names
     """Its author may name his own; nobody else is asked, and the notes say both."""
     for arguments in (("init", "-q"), ("add", "-f", ".venv")):
         subprocess.run(["git", "-C", bench.folder, *arguments], check=True)
-    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/"})
+    configured(["deepwiki"], deepwiki={"url": "http://127.0.0.1:1/mcp"})
     answer = bench.ask(request=bench.request())
     assert outcomes(answer) == {"deepwiki": Outcome.unavailable}
     notes = " / ".join(answer.result.results.degradation_notes)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kr_plugins.sources.installed_docs.python.definitions import Module
     from kr_plugins.sources.installed_docs.reading_budget import ReadingBudget
 
-READER_FORMAT = 78
+READER_FORMAT = 79
 """Raised whenever reading or naming changes, so that older indexes are not used."""
 _SKIPPED_FOLDERS = frozenset(
     """tests test testing_tests _tests __pycache__ _vendor vendor vendored _vendored extern externals third_party
