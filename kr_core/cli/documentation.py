@@ -18,7 +18,7 @@ __all__ = ["documentation"]
 _MOST_LINES, _FIRST, _OTHERS = 80, 40, 20
 """Lines of all passages together, of the best one, and of each of the others."""
 _AT_ONCE = 3
-"""KR always shows the first three passages: the names that you gave lead to them."""
+"""KR always shows the first three passages where you gave names: these lead to them."""
 _LEAST = 8
 """A longer passage must have room for this many lines: a few of them tell little."""
 _PARAMETER = re.compile(r"\s+(?:\*{0,2}(?P<name>\w+)\s*+(?:[:=].*)?|[*/]),")
@@ -60,7 +60,9 @@ def documentation(
         said: the answer.
         names: what the asker expects in the answer.
     """
-    named = frozenset(_NAME.findall(" ".join([question, *names])))
+    expected = tuple(names)
+    always = _AT_ONCE if expected else 0
+    named = frozenset(_NAME.findall(" ".join([question, *expected])))
     roots = frozenset(root_of(word) for word in words(question) if word not in STOP_WORDS)
     held = [len(roots.intersection(map(root_of, words(one.text)))) for one in passages]
     known = set(words(said))
@@ -68,13 +70,13 @@ def documentation(
     left = _MOST_LINES
     for number, (one, count) in enumerate(zip(passages, held, strict=True)):
         lines = list(_without_parameters(_without_empty_parts(_prose(one.text)), roots))
-        is_named = number < _AT_ONCE or (one.symbol or "").rpartition(".")[2] in named
+        # what it is derived from says what catches it, and no sentence does
+        is_derived = number < _AT_ONCE and _DERIVED.match(one.text) is not None
+        is_named = number < always or is_derived or (one.symbol or "").rpartition(".")[2] in named
         is_beside = not is_named and count < (_NEAR * max(held) if len(lines) > _SHORT else 1)
         told = set(words("\n".join(lines)))
         is_said = len(told - known) <= max(_SAID * len(told) if len(lines) > _SHORT else 0, _FEW)
-        if number < _AT_ONCE and _DERIVED.match(one.text):
-            is_said = False  # what it is derived from says what catches it, and no sentence does
-        if left < min(len(lines), _LEAST) or is_beside or is_said:
+        if left < min(len(lines), _LEAST) or is_beside or (is_said and not is_derived):
             continue
         run = _best_run(lines, min(left, _OTHERS if shown else _FIRST), roots)
         left -= len(run) - run.count("...")

@@ -72,6 +72,8 @@ def test_what_is_named_is_shown_whatever_it_says():
     many = [passage("def open(pool)\nOpen the pool with a size.", f"pool.f{number}") for number in range(4)]
     bare = [passage("def get(key)\n    return self.rows[key]", name) for name in ("pool.get", "pool.take")]
     shown = "\n".join(documentation([*many, *bare], "What size has the pool, beside get?", ""))
+    assert documentation(bare, "What size?", "") == []
+    assert documentation(bare, "What size?", "", names=["Pool.close"])
     assert "`pool.get`" in shown
     assert "`pool.take`" not in shown
     assert "`pool.take`" in "\n".join(documentation([*many, *bare], "What size?", "", names=["Pool.take"]))
