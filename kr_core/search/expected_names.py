@@ -18,7 +18,7 @@ from kr_core.search.name_lookup import LibraryNames, NameLookup, likeliest
 from kr_core.search.name_resolution import resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kr_core.search.name_lookup import NameEntry
     from kr_core.search.passage_index import IndexedPassage, PassageIndex
@@ -103,7 +103,7 @@ def look_up_expected(
         elif entry is not None:
             found.append(Resolved(one, entry))
             if not entry.parameter and not lookup.passage(entry).lead:  # a guide may say what it is for
-                said = _section(index, one) or _module_saying(index, one, entry)
+                said = _headed(index, one.last, one) or _module_saying(index, one, entry)
                 sections += [said] if said is not None else []
         elif (section := _section(index, one)) is not None:
             sections.append(section)
@@ -272,12 +272,13 @@ def _may_have(lookup: NameLookup, one: Identifier) -> bool:
 def _section(index: PassageIndex, one: Identifier) -> IndexedPassage | None:
     """The section of a README or a guide whose heading has a name, or else a telling part of it: `Interceptors`."""
     parts = [part for part in one.name.split(".")[:-1] if len(part) >= _TELLING]
-    found = (_headed(index, word, {one.name.lower(), word.lower()}) for word in (one.last, *parts))
+    found = (_headed(index, word, one) for word in (one.last, *parts))
     return next((passage for passage in found if passage is not None), None)
 
 
-def _headed(index: PassageIndex, name: str, wanted: Collection[str]) -> IndexedPassage | None:
-    """The section with one of some words in its heading, of those that say a name."""
+def _headed(index: PassageIndex, name: str, one: Identifier) -> IndexedPassage | None:
+    """The section that has a part of a name in its heading, or all of it."""
+    wanted = {one.name.lower(), name.lower()}
     for hit in index.saying(name, _MOST_SAYING):
         passage = hit.passage
         is_section = passage.kind in {"section", "page"} and not _CHANGES.match(passage.title)

@@ -240,9 +240,15 @@ def _handed_on(
 def _members_of_result(
     index: PassageIndex, given: IndexedPassage, terms: Sequence[Term], origin: Origin
 ) -> Iterator[Passage]:
-    """The members nearest to the question of each class that a callable returns: `Copy.write_row` for `Cursor.copy`."""
+    """The members nearest to the question of each class that a callable returns: `Copy.write_row` for `Cursor.copy`.
+
+    What returns its own class, as `DataFrame.unique` does, says nothing new.
+    """
     returned = set(_WORD.findall(str(given.data.get("returns") or "")))
+    owner = (given.symbol or "").split(".")[-2:-1]
     for name in given.data.get("types", ()):
+        if [_last_part(name)] == owner:
+            continue
         is_class = any(hit.passage.data.get("what") == "class" for hit in index.by_symbol(name)[:1])
         if is_class and _last_part(name) in returned:
             members = [pair for pair in ranked_members(index, terms, name) if pair[1].lead][:_MOST_TAKERS]
