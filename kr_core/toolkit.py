@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from kr_core.search.passage_score import RankedPassage as RankedPassage
     from kr_core.search.passage_score import is_about_other_versions as is_about_other_versions
     from kr_core.search.ranking import rank as rank
+    from kr_core.search.symbol_parts import allowed_values as allowed_values
     from kr_core.search.symbol_parts import described_parameters as described_parameters
     from kr_core.search.symbol_parts import ranked_members as ranked_members
     from kr_core.search.symbol_parts import telling_parameters as telling_parameters

@@ -71,7 +71,7 @@ def confidence_of_survey(plan: SurveyPlan, facts: Sequence[tuple[PoolEntry, Axio
 
 
 def is_about(plan: SurveyPlan, one: PoolEntry, axiom: Axiom) -> bool:
-    """Whether a fact is likely about the question, whoever says it."""
+    """Whether a fact is likely about the question; who says it does not count."""
     return round(100 * _probability(plan, one, axiom)) >= _MEDIUM
 
 

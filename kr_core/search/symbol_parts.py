@@ -109,10 +109,15 @@ def weighed_parameters(
     return own, sorted(parameters, key=lambda one: -one.worth)
 
 
+def allowed_values(declared: str) -> list[str]:
+    """The values in quotation marks that a type allows: those of `Literal["camel", "kebab"]`."""
+    return _VALUE.findall(declared[:_TOP])
+
+
 def _allowed(passage: IndexedPassage) -> set[str]:
-    """The stems of the words that the type of a parameter allows: `Literal["camel", "kebab"]`."""
-    declared = str(passage.data.get("annotation") or "")[:_TOP]
-    return {stem(word) for value in _VALUE.findall(declared) for word in words(value)}
+    """The stems of the words of the values that the type of a parameter allows."""
+    values = allowed_values(str(passage.data.get("annotation") or ""))
+    return {stem(word) for value in values for word in words(value)}
 
 
 def _parameters_of(index: PassageIndex, symbol: str, itself: IndexedPassage) -> list[Hit]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from types import SimpleNamespace
 
 import pytest
 from flows.conftest import NOWHERE
-from support.commands import run_here
+from support.commands import environment_of, run_here
 from support.projects import install, make_environment
 
 pytestmark = pytest.mark.req("Z8", "R13", "E10")
@@ -24,15 +23,14 @@ OF_ITS_AUTHOR = "is part of this repository: its author wrote what KR tells of p
 def clone(tmp_path, monkeypatch, capsys):
     root = tmp_path / "clone"
     root.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KR_", "VIRTUAL_ENV", "CONDA", "GIT_"))}  # fmt: skip
-    own = {"HOME": str(tmp_path), "KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state"), "NO_COLOR": "1"}  # fmt: skip
+    own = environment_of(tmp_path)
 
     def run(*arguments):
-        return run_here(monkeypatch, capsys, arguments, cwd=root, environ={**kept, **NOWHERE, **own})
+        return run_here(monkeypatch, capsys, arguments, cwd=root, environ={**own, **NOWHERE})
 
     def commit():
         for arguments in (("init", "-q"), ("add", "-A", "-f")):
-            subprocess.run(["git", "-C", root, *arguments], check=True, env={**kept, **own})
+            subprocess.run(["git", "-C", root, *arguments], check=True, env=own)
 
     def exported():
         assert run("expedition", "show", "X1", "--export", "report.md").code == 0
@@ -60,7 +58,7 @@ def make_node(root):
     ("made", "folder"), [(make_python, ".venv"), (make_node, "node_modules/parcel")], ids=["python", "npm"]
 )
 def test_a_tracked_package_is_low_in_every_view_of_an_expedition(clone, made, folder):
-    """The report, its sections and its facts; the note stands in each, also where nothing goes to standard error."""
+    """The report, its sections and its facts; the note is in each, also where nothing goes to standard error."""
     made(clone.root)
     clone.commit()
     done = clone.kr("expedition", "run", QUESTION, "--quiet")

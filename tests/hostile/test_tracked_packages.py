@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from types import SimpleNamespace
 
 import pytest
 from flows.conftest import NOWHERE
-from support.commands import run_here
+from support.commands import environment_of, run_here
 from support.projects import PARCEL, install, make_environment
 
 from kr_core.toolkit import LocalProject
@@ -26,16 +25,15 @@ NOTE = "`{}` is part of this repository: its author wrote what KR tells of {}"
 def clone(tmp_path, monkeypatch, capsys):
     root = tmp_path / "clone"
     root.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KR_", "VIRTUAL_ENV", "CONDA", "GIT_"))}  # fmt: skip
-    own = {"HOME": str(tmp_path), "KR_CACHE_DIR": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state"), "NO_COLOR": "1"}  # fmt: skip
+    own = environment_of(tmp_path)
 
     def run(*arguments, **env):
-        return run_here(monkeypatch, capsys, arguments, cwd=root, environ={**kept, **NOWHERE, **own, **env})
+        return run_here(monkeypatch, capsys, arguments, cwd=root, environ={**own, **NOWHERE, **env})
 
     def commit_in(folder, what="."):
         git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"]
         for arguments in (("init", "-q"), ("add", "-A", "-f", what), ("commit", "-q", "--allow-empty", "-m", "all")):  # fmt: skip
-            subprocess.run([*git, *arguments], check=True, env={**kept, **own}, capture_output=True)
+            subprocess.run([*git, *arguments], check=True, env=own, capture_output=True)
 
     return SimpleNamespace(kr=run, root=root, commit_in=commit_in, commit=lambda: commit_in(root))
 

@@ -12,6 +12,14 @@ from kr_core.cli import main, replay
 from support.projects import Done
 
 
+def environment_of(folder):
+    """The variables of a person with this home folder, who has no settings of KR, git or Python environments."""
+    foreign = ("KR_", "VIRTUAL_ENV", "CONDA", "GIT_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    own = {"HOME": "", "KR_CACHE_DIR": "cache", "XDG_STATE_HOME": "state"}
+    return {**kept, **{name: str(folder / place) for name, place in own.items()}, "NO_COLOR": "1"}
+
+
 def run_here(monkeypatch, capsys, arguments, *, cwd, environ, input=b"", may_repeat=False):  # noqa: A002  as in subprocess
     """Run `kr` in a folder and with this environment alone; the process is afterwards as it was.
 

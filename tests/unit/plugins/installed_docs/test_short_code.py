@@ -274,7 +274,7 @@ def test_functions_of_the_same_documentation_are_one_passage_whatever_their_code
 
 
 def test_a_parameter_of_which_only_the_code_speaks_comes_first(ask_about, install):
-    """The code of a function is no documentation of the parameters that it uses."""
+    """The code of a function does not document the parameters that it uses."""
     install(
         "crew",
         {

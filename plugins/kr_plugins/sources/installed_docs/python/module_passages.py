@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import log2
 from typing import TYPE_CHECKING, Any
 
-from kr_core.toolkit import IndexedPassage
+from kr_core.toolkit import IndexedPassage, allowed_values
 from kr_plugins.sources.installed_docs.code_blocks import code_blocks
 from kr_plugins.sources.installed_docs.compound_words import joined_words, spread
 from kr_plugins.sources.installed_docs.duplicates import MAX_SITES, collapse, shown_name
@@ -48,8 +48,6 @@ _MENTION = re.compile(
 )
 _OLD = re.compile(r"\.(?:v1|legacy|deprecated|compat|_?compatibility)\.")
 _INSTANCE = re.compile(r"([A-Za-z_][\w.]*+)\(")
-_LITERAL = re.compile(r"[\"'](\w[\w -]*+)[\"']")
-"""A value that a type allows: `Literal["camel", "kebab"]`."""
 _CALLED = re.compile(r"[A-Za-z_][\w.]*+\([^()]*?\w\s*+=\s*+[\w\"'\[{(]")
 """A call with an argument by name: `html = create_markdown(plugins=["table"])` shows how it is given."""
 _OF_TOP_CLASS = 2
@@ -438,7 +436,7 @@ class _Maker:
                 [
                     definition.doc.lead[:_MAX_CONTEXT] if definition.doc else "",
                     module.name.replace(".", " "),
-                    *_LITERAL.findall((parameter.annotation or "")[:_MAX_CONTEXT] if parameter else ""),
+                    *allowed_values((parameter and parameter.annotation) or ""),
                 ]
             ),
             prior=round(

@@ -54,7 +54,7 @@ def _add_body(definition: Definition, parts: list[str], lines: list[list[int]]) 
     first, body = definition.body
     if body:
         fence = "~~~" if any("```" in line for line in body) else "```"
-        lines.append([len(parts), first - 1])  # the fence stands in the place of the line above
+        lines.append([len(parts), first - 1])  # the fence takes the place of the line above
         parts.extend([f"{fence}python", *body, fence])
 
 
